@@ -1,0 +1,57 @@
+# heedful: `make demo` and `make test` do all their own set-up. Needs Python 3.11 or newer, pip and make.
+PYTHON ?= $(firstword $(foreach name,python3.11 python3.12 python3.13 python3,$(shell command -v $(name) 2>/dev/null)))
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
+
+# The real corpora, where they lie beside the project.
+ifneq ($(wildcard ../shared/data),)
+export HEEDFUL_DATA ?= $(abspath ../shared/data)
+endif
+
+.PHONY: help demo test quick lint check format clean
+
+help:            ## show the targets
+	@grep -E '^[a-z]+: .*##|^[a-z]+:  *##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 12
+
+demo: $(VENV)/.demo   ## install what the demo needs, then run it
+	$(BIN)/heedful demo
+
+# One thread a process: two test processes with two threads each fight over two cores.
+PYTEST := OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses auto --quiet
+
+test: $(VENV)/.test   ## install the test extras, then run the whole suite
+	$(PYTEST) -m "not docs"
+
+quick: $(VENV)/.test  ## the fast tests only
+	$(PYTEST) -m "not slow and not docs"
+
+lint: $(VENV)/.test   ## format, lint and type checks, and the executed examples of the docs
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	OMP_NUM_THREADS=1 $(BIN)/pytest --quiet -m docs
+
+check: lint test      ## everything
+
+format: $(VENV)/.test ## rewrite the code in the project's format
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean:           ## remove the environment and all caches
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis src/*.egg-info
+
+$(VENV)/bin/pip:
+	@test -n "$(PYTHON)" || { echo "heedful needs Python 3.11 or newer: set PYTHON=/path/to/python3"; exit 2; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "heedful needs Python 3.11 or newer, but $(PYTHON) is older: set PYTHON=/path/to/python3"; exit 2; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.demo: $(VENV)/bin/pip pyproject.toml constraints.txt
+	@echo "Installing heedful (a few minutes the first time) ..."
+	$(INSTALL) --editable '.[demo]'
+	@touch $@
+
+$(VENV)/.test: $(VENV)/bin/pip pyproject.toml constraints.txt
+	@echo "Installing heedful and its test tools (a few minutes the first time) ..."
+	$(INSTALL) --editable '.[test]'
+	@touch $@ $(VENV)/.demo

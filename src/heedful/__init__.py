@@ -1,0 +1,34 @@
+"""heedful: does your model mean what it attends to?
+
+Train attention-based text classifiers, see what their attention has learnt, and test whether it may be read
+as an explanation.
+"""
+
+from typing import TYPE_CHECKING
+
+from heedful.lazy import lazily
+
+if TYPE_CHECKING:
+    from heedful.data.corpus import Corpus as Corpus
+    from heedful.data.named import load_data as load_data
+    from heedful.models.trace import Trace as Trace
+    from heedful.training.estimator import AttentionClassifier as AttentionClassifier
+    from heedful.training.from_corpus import train as train
+    from heedful.training.run import Run as Run
+    from heedful.training.run import load_run as load_run
+    from heedful.understanding.one_text import explain as explain
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "AttentionClassifier": "heedful.training.estimator",
+    "Corpus": "heedful.data.corpus",
+    "Run": "heedful.training.run",
+    "Trace": "heedful.models.trace",
+    "explain": "heedful.understanding.one_text",
+    "load_data": "heedful.data.named",
+    "load_run": "heedful.training.run",
+    "train": "heedful.training.from_corpus",
+}
+__all__ = ["__version__", *_HOMES]
+__getattr__ = lazily(__name__, _HOMES)

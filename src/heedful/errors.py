@@ -1,0 +1,52 @@
+"""What a user can fix: one error class, and the help to word it well.
+
+A `UserError` is one clear sentence. The command line prints it and ends with exit code 2; it never prints a
+traceback.
+"""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+MOST_LISTED = 12  # a sentence that lists more choices than this is no longer read
+
+
+class UserError(ValueError):
+    """Something the user can fix, said in one sentence: what was needed, what came, what to do next."""
+
+
+class MissingExtra(UserError):  # noqa: N818  (it reads as what is the matter)
+    """A feature needs an optional package that is not installed."""
+
+    def __init__(self, feature: str, extra: str) -> None:
+        super().__init__(f"{feature} needs an optional package: run pip install 'heedful[{extra}]'.")
+        self.feature, self.extra = feature, extra
+
+    def __reduce__(self) -> tuple[type["MissingExtra"], tuple[str, str]]:
+        # An exception is pickled by its message alone, which this constructor does not take: without this, a
+        # worker process that raises it would end in an unrelated TypeError.
+        return MissingExtra, (self.feature, self.extra)
+
+
+def choose_from(kind: str, name: str, choices: Iterable[str]) -> str:
+    """Return `name` if it is among `choices`; otherwise raise, naming the nearest choice."""
+    known = list(choices)
+    if name in known:
+        return name
+    raise UserError(f"There is no {kind} {name!r}{nearest(name, known)}.")
+
+
+def nearest(name: str, choices: Iterable[str]) -> str:
+    """The tail of a sentence: the nearest choice if one is near, otherwise what there is to choose from."""
+    known = [str(choice) for choice in choices]
+    by_lower = {choice.lower(): choice for choice in known}
+    near = get_close_matches(name.lower(), by_lower, n=1, cutoff=0.6)
+    if near:
+        return f"; the nearest is {by_lower[near[0]]!r}"
+    return f"; there are: {listed(known)}" if known else ""
+
+
+def listed(names: Iterable[str]) -> str:
+    """Names with commas between them, at most `MOST_LISTED` of them, and how many more there are."""
+    known = [str(name) for name in names]
+    more = len(known) - MOST_LISTED
+    return ", ".join(known[:MOST_LISTED]) + (f" and {more:,} more" if more > 0 else "")

@@ -1,0 +1,113 @@
+"""Writing files so that a killed process leaves either the old file or the new one, never half of one."""
+
+import os
+import secrets
+import shutil
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, Any, Literal
+
+from filelock import FileLock, Timeout
+
+from heedful.errors import UserError
+
+
+@contextmanager
+def write_atomically(path: str | Path, mode: Literal["w", "wb"] = "w") -> Iterator[IO[Any]]:
+    """Open a temporary file beside `path` and move it into place when the block ends without an error.
+
+    Text is UTF-8 with "\\n" at line ends. A file that was there keeps its permissions; a link stays a link.
+    """
+    if mode not in ("w", "wb"):
+        raise ValueError(f"a file is written whole, with mode 'w' or 'wb', not {mode!r}")
+    path = Path(os.path.realpath(path))
+    if path.is_dir():
+        raise UserError(f"{path} is a folder, where a file is to be written: choose another name.")
+    with _said_to_the_user(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = _temporary_name(path)
+        # Not tempfile.mkstemp: it makes files that only their owner can read, whatever the user's mask says.
+        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
+    try:
+        text = {} if "b" in mode else {"encoding": "utf-8", "newline": "\n"}
+        with os.fdopen(handle, mode, **text) as file:  # type: ignore[call-overload]
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        with suppress(FileNotFoundError):
+            os.chmod(temporary, path.stat().st_mode & 0o7777)
+        os.replace(temporary, path)
+    except BaseException:
+        with suppress(FileNotFoundError):
+            os.unlink(temporary)
+        raise
+
+
+@contextmanager
+def folder_atomically(path: str | Path) -> Iterator[Path]:
+    """Give a temporary folder beside `path`, moved into place when the block ends without an error.
+
+    Refuses a `path` that is there already: replacing somebody's folder is for the caller to decide.
+    """
+    path = Path(path)
+    taken = UserError(f"{path} is there already: choose another place, or remove it first.")
+    if os.path.lexists(path):
+        raise taken
+    with _said_to_the_user(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = _temporary_name(path)
+        temporary.mkdir()
+    try:
+        yield temporary
+        if os.path.lexists(path):  # somebody else made it while we worked
+            raise taken
+        os.replace(temporary, path)
+    except BaseException:
+        shutil.rmtree(temporary, ignore_errors=True)
+        raise
+
+
+@contextmanager
+def locked(path: str | Path) -> Iterator[None]:
+    """Hold the lock `path` for the block; a second writer is told at once who holds it.
+
+    The operating system drops the lock when its holder dies, so a killed process blocks nobody.
+    """
+    path = Path(path)
+    holder = path.with_name(path.name + ".holder")
+    with _said_to_the_user(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(path)
+        try:
+            lock.acquire(timeout=0)
+        except Timeout:
+            who = "another process"
+            with suppress(OSError):  # the holder may finish between our two looks
+                who = holder.read_text(encoding="utf-8").strip() or who
+            raise UserError(
+                f"{path.parent} is being written by {who}: wait for it, or choose another place."
+            ) from None
+    try:
+        holder.write_text(f"process {os.getpid()} on {socket.gethostname()}\n", encoding="utf-8")
+        yield
+    finally:
+        with suppress(OSError):
+            holder.unlink(missing_ok=True)
+        lock.release()
+
+
+def _temporary_name(path: Path) -> Path:
+    return path.with_name(f".{path.name[:100]}.{secrets.token_hex(4)}.part")
+
+
+@contextmanager
+def _said_to_the_user(path: Path) -> Iterator[None]:
+    # Timeout, which `locked` handles itself, is an OSError too, and so is never seen here.
+    try:
+        yield
+    except OSError as error:
+        raise UserError(
+            f"{path} cannot be written ({error.strerror or error}): choose another place."
+        ) from error

@@ -1,0 +1,146 @@
+"""One Parquet row a result: a folder of small part files that many processes may add to at once.
+
+A part is written under a hidden temporary name and renamed when whole, and its name is its own, so writers
+need no lock and readers never meet half a file. Pages carry checksums, so a damaged part is noticed and
+named.
+"""
+
+import time
+import uuid
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from heedful.errors import UserError
+from heedful.files import write_atomically
+
+if TYPE_CHECKING:
+    import pandas
+
+
+def append_rows(folder: str | Path, rows: "Iterable[Mapping[str, Any]] | pandas.DataFrame") -> Path:
+    """Write the rows as one new part file of the folder and return its path; a missing key is null."""
+    table = _to_table(rows)
+    if table.num_rows == 0:
+        raise UserError(f"There are no rows to add to {folder}.")
+    # The time first, so that parts read in the order in which they were written.
+    path = Path(folder) / f"part-{time.time_ns():020d}-{uuid.uuid4().hex[:12]}.parquet"
+    with write_atomically(path, "wb") as file:
+        pq.write_table(table, file, compression="zstd", write_page_checksum=True)
+    return path
+
+
+def read_rows(folder: str | Path) -> "pandas.DataFrame":
+    """All rows of all parts, oldest part first; columns are the union over parts, null where a part has none.
+
+    Whole numbers and yes/no with nulls come as pandas' Int64 and boolean, so a seed never turns into a float.
+    """
+    import pandas
+
+    table = _read_table(folder)
+    frame = table.to_pandas()
+    names = {
+        "bool": "boolean",
+        **{f"{u}int{b}": f"{u.upper()}Int{b}" for u in ("", "u") for b in (8, 16, 32, 64)},
+    }
+    nullable = {
+        pa.type_for_alias(arrow): pandas.api.types.pandas_dtype(name) for arrow, name in names.items()
+    }
+    for name in table.column_names:
+        column = table[name]
+        if column.null_count and column.type in nullable:
+            frame[name] = column.to_pandas(types_mapper=nullable.get)
+    return frame
+
+
+def query(folder: str | Path, sql: str) -> "pandas.DataFrame":
+    """Answer SQL over all parts as the table `records`.
+
+    The connection is in memory and locked: SQL can neither read nor write any file, nor load an extension.
+    """
+    import duckdb
+
+    table = _read_table(folder)
+    with duckdb.connect(":memory:") as connection:
+        connection.register("records", table)
+        # This also keeps DuckDB from taking Python variables for tables.
+        connection.execute("SET enable_external_access = false")
+        connection.execute("SET lock_configuration = true")
+        try:
+            answer = connection.execute(sql)
+            if answer is not None:
+                return answer.df()
+        except duckdb.Error as error:
+            first = str(error).strip().splitlines()[0]
+            raise UserError(f"The SQL could not be answered: {first}") from None
+    raise UserError("The SQL asks for nothing: try SELECT * FROM records.")
+
+
+def _to_table(rows: "Iterable[Mapping[str, Any]] | pandas.DataFrame") -> pa.Table:
+    import pandas
+
+    if isinstance(rows, pandas.DataFrame):
+        columns = {str(name): rows[name] for name in rows.columns}
+    else:
+        listed = list(rows)
+        names = dict.fromkeys(name for row in listed for name in row)  # in order of appearance
+        columns = {name: [row.get(name) for row in listed] for name in names}
+    seen: dict[str, str] = {}
+    for name in columns:
+        if seen.setdefault(name.lower(), name) != name:
+            raise UserError(
+                f"The columns {seen[name.lower()]!r} and {name!r} differ in case only: rename one."
+            )
+    return pa.table({name: _to_array(name, values) for name, values in columns.items()})
+
+
+def _to_array(name: str, values: Any) -> pa.Array:
+    try:
+        return pa.array(values)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
+        first = str(error).splitlines()[0]
+        raise UserError(
+            f"The column {name!r} cannot be stored, because its values do not fit: {first}"
+        ) from None
+
+
+def _read_table(folder: str | Path) -> pa.Table:
+    parts = sorted(Path(folder).glob("part-*.parquet"))
+    if not parts:
+        raise UserError(f"There are no records in {folder}.")
+    tables = [_read_part(part) for part in parts]
+    try:
+        return pa.concat_tables(tables, promote_options="permissive")
+    except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+        raise UserError(
+            _conflict(parts, tables) or f"The parts of {folder} do not fit together: {error}"
+        ) from None
+
+
+def _read_part(part: Path) -> pa.Table:
+    try:
+        # One file, not a dataset: a folder called seed=3 must not become a column.
+        with pq.ParquetFile(part, page_checksum_verification=True) as file:
+            return file.read().replace_schema_metadata(None)
+    except (pa.ArrowException, OSError, EOFError) as error:
+        first = (str(error).splitlines() or [type(error).__name__])[0]
+        raise UserError(f"{part} is damaged ({first}): remove it, and make its rows again.") from None
+
+
+def _conflict(parts: list[Path], tables: list[pa.Table]) -> str:
+    """The first column whose types cannot be joined, with the two parts that disagree."""
+    first: dict[str, tuple[pa.Field, Path]] = {}
+    for part, table in zip(parts, tables, strict=True):
+        for field in table.schema:
+            known, where = first.setdefault(field.name, (field, part))
+            try:
+                pa.unify_schemas([pa.schema([known]), pa.schema([field])], promote_options="permissive")
+            except (pa.ArrowInvalid, pa.ArrowTypeError):
+                return (
+                    f"The column {field.name!r} is {known.type} in {where} and {field.type} in {part.name}: "
+                    "remove the part that is wrong, and make its rows again."
+                )
+    return ""
