@@ -1,0 +1,106 @@
+"""A corpus: texts with labels and splits, and a fingerprint of what is in it.
+
+Axes: N rows, K classes.
+"""
+
+import hashlib
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+
+from heedful.errors import UserError, choose_from
+
+SPLITS = ("train", "dev", "test")
+SHARES = (0.8, 0.1, 0.1)
+
+
+@dataclass(frozen=True, eq=False)
+class Corpus:
+    """Texts, their labels and the split each belongs to; row i of each belongs together.
+
+    `labels` are class numbers (N,), `splits` are "train", "dev" or "test" (N,), `notes` are sentences about
+    what was guessed, dropped or made while the corpus was read: whoever shows the corpus says them too. Two
+    corpora are equal if their names and their fingerprints are.
+    """
+
+    name: str
+    texts: Sequence[str]
+    labels: np.ndarray
+    splits: np.ndarray
+    label_names: tuple[str, ...]
+    notes: tuple[str, ...] = field(default=())
+
+    def __post_init__(self) -> None:
+        if not len(self.texts) == len(self.labels) == len(self.splits):
+            raise UserError(
+                f"{self.name}: texts, labels and splits must be of one length, "
+                f"but they are {len(self.texts)}, {len(self.labels)} and {len(self.splits)}."
+            )
+        if not len(self):
+            return
+        if not np.issubdtype(np.asarray(self.labels).dtype, np.integer):
+            raise UserError(f"{self.name}: labels must be class numbers, but they are {self.labels[0]!r}, …")
+        low, high, known = int(np.min(self.labels)), int(np.max(self.labels)), len(self.label_names)
+        if low < 0 or high >= known:
+            wrong = low if low < 0 else high
+            raise UserError(
+                f"{self.name}: there are {known} label names, but a row has the class number {wrong}."
+            )
+        elsewhere = np.flatnonzero(~np.isin(self.splits, SPLITS))
+        if len(elsewhere):
+            choose_from("split", str(self.splits[elsewhere[0]]), SPLITS)
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Corpus):
+            return NotImplemented
+        return self is other or (self.name == other.name and self.fingerprint == other.fingerprint)
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.fingerprint))
+
+    def split(self, name: str) -> "Corpus":
+        """The rows of one split, as a corpus of its own."""
+        choose_from("split", name, SPLITS)
+        return self.take(np.flatnonzero(self.splits == name))
+
+    def take(self, rows: np.ndarray) -> "Corpus":
+        """The rows with these numbers, in this order."""
+        texts = [self.texts[row] for row in rows]
+        return replace(self, texts=texts, labels=self.labels[rows], splits=self.splits[rows])
+
+    def class_sizes(self, split: str) -> dict[str, int]:
+        """How many texts of each label a split has."""
+        choose_from("split", split, SPLITS)
+        counts = np.bincount(self.labels[self.splits == split], minlength=len(self.label_names))
+        return {name: int(count) for name, count in zip(self.label_names, counts, strict=True)}
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Sixteen hexadecimal digits that change with any text, label, split, label name or the order."""
+        digest = hashlib.blake2b(digest_size=8)
+        digest.update(b"%d " % len(self.label_names))
+        for name in self.label_names:
+            content = name.encode("utf-8", "surrogatepass")
+            digest.update(b"%d %s" % (len(content), content))
+        # Each text is preceded by its length: two texts cannot be confused with one that holds both.
+        for text, label, split in zip(self.texts, self.labels, self.splits, strict=True):
+            content = text.encode("utf-8", "surrogatepass")
+            digest.update(b"%d %d %s " % (len(content), label, str(split).encode()))
+            digest.update(content)
+        return digest.hexdigest()
+
+
+def check_shares(shares: Sequence[float]) -> None:
+    """Refuse shares that are not three parts of one whole with something to train on."""
+    whole = len(shares) == 3 and min(shares) >= 0 and math.isclose(sum(shares), 1, abs_tol=1e-6)
+    if not (whole and shares[0] > 0):
+        raise UserError(
+            "The shares of train, dev and test must be three numbers that sum to 1, that of train above 0, "
+            f"but they are {', '.join(f'{share:g}' for share in shares)}."
+        )

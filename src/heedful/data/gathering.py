@@ -1,0 +1,301 @@
+"""From loose rows to a checked corpus: empty texts dropped, bad labels refused, classes ordered, splits
+completed.
+
+Files, folders and Hugging Face datasets all come through here, so all are judged alike. Axes: N rows, K
+classes.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from heedful.data.columns import SPLIT_WORDS
+from heedful.data.corpus import SHARES, SPLITS, Corpus, check_shares
+from heedful.data.dealing import deal
+from heedful.errors import UserError, listed
+
+MOST_CLASSES = 1000  # more distinct labels than this are measurements or identifiers, not classes
+FEW_ROWS = 20  # with fewer rows, labels that hardly repeat may still be classes
+
+_NUMBER = re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?")
+_WHOLE_FLOAT = re.compile(r"([-+]?\d+)\.0*")
+# Of two classes one is often the absence or the opposite of the other, and the alphabet does not know which.
+_NEGATIVE_WORDS = frozenset(
+    ("-", "n", "no", "f", "false", "neg", "negative", "none", "bad", "sad", "rotten", "ham", "other")
+)
+
+
+class Row(NamedTuple):
+    """One row as it was found: where, its text, its label ("" if missing) and its split ("" if not said)."""
+
+    place: str | int
+    text: str
+    label: str
+    split: str
+
+
+@dataclass
+class _Gathered:
+    """What was found in the rows, and `said`: what there is to say about it."""
+
+    source: str
+    place: str
+    said: list[str]
+    texts: list[str] = field(default_factory=list)
+    labels: list[int] = field(default_factory=list)  # numbers by first appearance
+    splits: list[int] = field(default_factory=list)  # likewise
+    label_codes: dict[str, int] = field(default_factory=dict)
+    split_codes: dict[str, int] = field(default_factory=dict)
+    split_places: list[str | int] = field(default_factory=list)  # where each split value was first met
+    empty: list[str | int] = field(default_factory=list)
+    unlabelled: list[str | int] = field(default_factory=list)
+
+    def at(self, number: str | int) -> str:
+        return _at(self.place, number)
+
+
+def as_text(value: Any, *, source: str, place: str, number: str | int) -> str:
+    """A cell as a text: missing values are empty texts, anything but a string is refused."""
+    if isinstance(value, str):
+        if "\0" in value:
+            raise UserError(f"{source} has a NUL character in the text of {_at(place, number)}: take it out.")
+        return value
+    if value is None or value != value:  # a missing string is NaN in files that pandas wrote
+        return ""
+    raise UserError(
+        f"{source} must have strings for texts, but that of {_at(place, number)} is {_shown(value)}: "
+        "name the text column with --text."
+    )
+
+
+def as_label(value: Any, *, source: str, place: str, number: str | int) -> str:
+    """A cell as the name of a class: strings, numbers and truth values; "" where it is missing or NaN."""
+    if isinstance(value, str):
+        word = value.strip()
+        return "" if word.lower() == "nan" else word
+    if value is None or value != value:
+        return ""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, int | float):
+        return str(value)
+    raise UserError(
+        f"{source} must have strings or numbers for labels, but that of {_at(place, number)} is "
+        f"{_shown(value)}: name the label column with --label."
+    )
+
+
+def as_split(value: Any) -> str:
+    """A cell as "train", "dev" or "test" where it means one of them, "" if missing, otherwise as it is."""
+    if value is None or value != value:
+        return ""
+    word = str(value).strip()
+    return SPLIT_WORDS.get(word.lower(), word)
+
+
+def gather_corpus(
+    rows: Iterable[Row],
+    *,
+    name: str,
+    source: str,
+    place: str = "line",
+    guessed_split: str | None = None,
+    shares: Sequence[float] = SHARES,
+    seed: int = 0,
+    order: Sequence[str] | None = None,
+    notes: Iterable[str] = (),
+) -> Corpus:
+    """Check all rows and make a `Corpus` of them.
+
+    `source` begins each sentence, `place` is what rows are counted in. `guessed_split` is a split column that
+    the user did not name: values in it that are no split make it be passed over, and said, rather than
+    refused. `order` are the classes in their order, where the source knows it.
+    """
+    check_shares(shares)
+    found = _gather(rows, _Gathered(source, place, [note for note in notes if note]))
+    _check_texts(found)
+    _check_labels(found)
+    label_names, labels = _ordered_labels(found, order)
+    splits = _found_splits(found, guessed_split)
+    if splits is None:
+        found.said.append(
+            f"No split was given: {shares[0]:.0%} train, {shares[1]:.0%} dev and {shares[2]:.0%} test were "
+            f"dealt out, stratified by class, copies of a text together, with seed {seed}."
+        )
+        splits = deal(found.texts, labels.tolist(), shares=(shares[1], shares[2]), seed=seed)
+    else:
+        splits = _complete(found, splits, labels, shares=shares, seed=seed)
+    _check_classes(found, labels, splits, label_names)
+    return Corpus(name, found.texts, labels, splits, label_names, tuple(found.said))
+
+
+def order_labels(names: Iterable[str]) -> tuple[str, ...]:
+    """Classes in order: by value if all are numbers, otherwise alphabetic; of two, the negative first."""
+    names = list(names)
+    if all(map(_NUMBER.fullmatch, names)):
+        return tuple(sorted(names, key=lambda name: (float(name), name)))
+    ordered = sorted(names)
+    if len(ordered) == 2 and _negates(ordered[1], ordered[0]) and not _negates(ordered[0], ordered[1]):
+        ordered.reverse()
+    return tuple(ordered)
+
+
+def _negates(word: str, other: str) -> bool:
+    word, other = word.lower(), other.lower()
+    return word in _NEGATIVE_WORDS or word in {
+        f"{no}{gap}{other}" for no in ("not", "non", "no") for gap in (" ", "_", "-", "")
+    }
+
+
+def _gather(rows: Iterable[Row], found: _Gathered) -> _Gathered:
+    label_codes, split_codes = found.label_codes, found.split_codes
+    for place, text, label, split in rows:
+        if not text or text.isspace():
+            found.empty.append(place)
+            continue
+        if not label:
+            found.unlabelled.append(place)
+            continue
+        if split not in split_codes:
+            found.split_places.append(place)
+        found.texts.append(text)
+        found.labels.append(label_codes.setdefault(label, len(label_codes)))
+        found.splits.append(split_codes.setdefault(split, len(split_codes)))
+    return found
+
+
+def _check_texts(found: _Gathered) -> None:
+    if not found.texts and not found.unlabelled:
+        if not found.empty:
+            raise UserError(f"{found.source} has no rows: it needs a text and a label in each.")
+        raise UserError(
+            f"{found.source} has no text in any of {_rows(found.empty)}: name the text column with --text."
+        )
+    if found.empty:
+        found.said.append(
+            f"Dropped {_rows(found.empty)} without text (the first is {found.at(found.empty[0])})."
+        )
+
+
+def _check_labels(found: _Gathered) -> None:
+    if found.unlabelled:
+        raise UserError(
+            f"{found.source} has no label in {_rows(found.unlabelled)} (the first is "
+            f"{found.at(found.unlabelled[0])}): fill in the labels or take the rows out."
+        )
+    rows, classes = len(found.texts), len(found.label_codes)
+    if classes == 1:
+        only = next(iter(found.label_codes))
+        raise UserError(f"{found.source} has only one class, {only!r}: a classifier needs two or more.")
+    if classes > MOST_CLASSES or (rows >= FEW_ROWS and classes > rows / 2):
+        raise UserError(
+            f"{found.source} has {classes:,} different labels in {rows:,} rows, such as "
+            f"{listed(map(repr, list(found.label_codes)[:3]))}: this looks like the wrong "
+            "column; name the right one with --label."
+        )
+
+
+def _ordered_labels(found: _Gathered, order: Sequence[str] | None) -> tuple[tuple[str, ...], np.ndarray]:
+    """Class names in their order, and labels (N,) as numbers of that order."""
+    codes = found.label_codes
+    shown = {label: label for label in codes}
+    if order is None and all(map(_NUMBER.fullmatch, codes)):
+        # A column of whole numbers with a gap in it comes out of many programs as 0.0 and 1.0.
+        for label in codes:
+            whole = _WHOLE_FLOAT.fullmatch(label)
+            shown[label] = whole.group(1) if whole else label
+    names = (
+        order_labels(set(shown.values())) if order is None else tuple(name for name in order if name in codes)
+    )
+    numbers = {name: number for number, name in enumerate(names)}
+    by_code = np.array([numbers[shown[label]] for label in codes], dtype=np.int64)
+    return names, by_code[np.array(found.labels, dtype=np.int64)]
+
+
+def _found_splits(found: _Gathered, guessed: str | None) -> np.ndarray | None:
+    """The split of each row (N,) as it was found, or None if the rows do not say."""
+    values = list(found.split_codes)
+    strange = next((number for number, value in enumerate(values) if value and value not in SPLITS), None)
+    if strange is not None and guessed is None:
+        raise UserError(
+            f"{found.source} has {values[strange]!r} for the split of "
+            f"{found.at(found.split_places[strange])}, "
+            "where train, dev (or validation) or test was needed."
+        )
+    if strange is not None:
+        found.said.append(
+            f"Column {guessed!r} was not taken for the split: it has {values[strange]!r} in it."
+        )
+        return None
+    if not any(values):
+        return None
+    if guessed is not None:
+        found.said.append(f"Guessed: split from column {guessed!r} (say otherwise with --split).")
+    splits = np.array(values, dtype="<U5")[np.array(found.splits, dtype=np.int64)]
+    unsaid = splits == ""
+    if unsaid.any():
+        splits[unsaid] = "train"  # a row that nobody set aside for testing is there to be learnt from
+        found.said.append(f"Rows without a split were put into train: {int(unsaid.sum()):,}.")
+    return splits
+
+
+def _complete(
+    found: _Gathered, splits: np.ndarray, labels: np.ndarray, *, shares: Sequence[float], seed: int
+) -> np.ndarray:
+    """Carve dev and test out of train where they are missing; a split that is there is never touched."""
+    if not (splits == "train").any():
+        raise UserError(f"{found.source} has no row in train: nothing can be learnt from it.")
+    missing = {
+        split: share
+        for split, share in zip(SPLITS[1:], shares[1:], strict=True)
+        if share > 0 and not (splits == split).any()
+    }
+    if missing:
+        whole = shares[0] + sum(missing.values())
+        parts = (missing.get("dev", 0) / whole, missing.get("test", 0) / whole)
+        rows = np.flatnonzero(splits == "train")
+        splits[rows] = deal(
+            [found.texts[row] for row in rows], labels[rows].tolist(), shares=parts, seed=seed
+        )
+        amounts = " and ".join(f"{share / whole:.0%} for {split}" for split, share in missing.items())
+        found.said.append(
+            f"There was no {' and no '.join(missing)} split: of train, {amounts} was set aside, "
+            f"stratified by class, with seed {seed}."
+        )
+    return splits
+
+
+def _check_classes(found: _Gathered, labels: np.ndarray, splits: np.ndarray, names: tuple[str, ...]) -> None:
+    def classes(rows: np.ndarray, size: int) -> list[str]:
+        sizes = np.bincount(labels[rows], minlength=len(names))
+        return [repr(name) for name, count in zip(names, sizes, strict=True) if count == size]
+
+    if alone := classes(np.ones(len(labels), dtype=bool), 1):
+        raise UserError(
+            f"{found.source} has only one example of class {listed(alone)}, which cannot be split into train "
+            "and test: add examples or take the class out."
+        )
+    if unseen := classes(splits == "train", 0):
+        raise UserError(
+            f"{found.source} has no train example of class {listed(unseen)}: add some or take the class out."
+        )
+    for split in SPLITS[1:]:
+        inside = splits == split
+        if inside.any() and (absent := classes(inside, 0)):
+            found.said.append(f"No example of class {listed(absent)} is in {split}.")
+
+
+def _rows(places: Sequence[object]) -> str:
+    return f"{len(places):,} row{'s' * (len(places) != 1)}"
+
+
+def _at(place: str, number: str | int) -> str:
+    return f"{place} {number:,}" if isinstance(number, int) else f"{place} {number}"
+
+
+def _shown(value: object) -> str:
+    shown = repr(value)
+    return shown if len(shown) <= 40 else shown[:40] + "…"
