@@ -1,0 +1,85 @@
+"""How attention is computed: scores, normalisers, mechanisms and controls. Tensors in, tensors out.
+
+    states (B,T,H) ─ score ─► scores (B,T) ─ normalise ─► weights (B,T) ─ sum of values ─► context (B,H)
+
+Axes: B instances, T tokens, H hidden width, Q queries, C width of a given query, A width inside a mechanism.
+`...` stands for any leading axes, such as B, or B and R for R heads.
+
+Arguments that mean the same everywhere:
+
+- `mask` is true on real tokens. Masked tokens get weight exactly 0, and so does every slot of a row with no
+  token; their states must still be finite numbers. `scores` at masked positions mean nothing.
+- `scale` is λ: scores are divided by it.
+- `context`, as a parameter, is the learned vector V that scores tokens when no query is given. (The field
+  `context` of `Attended` is what attention hands on, the weighted sum.)
+- `query`, in a constructor, is the width C of the queries that will be given, or None for a learned
+  `context`. In `forward` it is the queries themselves: (B,C) for one an instance, (B,Q,C) for several.
+  Scores and weights are (B,T) for one query or none, (B,Q,T) for several.
+- `values` (B,T,·) are what is summed, the states unless said.
+- `init` fills one weight tensor in place: `normal_init`, `xavier_init` or any function of one tensor. Biases
+  start at 0.
+"""
+
+from heedful.attention.additive import AdditiveScore, additive_scores
+from heedful.attention.attended import Attended, attend, weighted_sum
+from heedful.attention.controls import (
+    FrozenAttention,
+    ShuffledAttention,
+    UniformAttention,
+    frozen_weights,
+    shuffled_weights,
+    uniform_weights,
+)
+from heedful.attention.cosine import CosineScore, cosine_scores
+from heedful.attention.dot import DotScore, dot_scores, scaled_dot
+from heedful.attention.general import GeneralScore, general_scores
+from heedful.attention.heads import merge_heads, split_heads
+from heedful.attention.initial import INITS, normal_init, xavier_init
+from heedful.attention.location import LocationScore, location_scores
+from heedful.attention.mechanism import CONTROLS, NORMALISERS, SCORES, Attention, build_attention
+from heedful.attention.normalise import masked_softmax, sigmoid_weights
+from heedful.attention.sparse import entmax15, sparsemax
+
+__all__ = [  # noqa: RUF022  in the order in which attention happens: this list is the table of contents
+    # what every mechanism gives
+    "Attended",
+    # whole mechanisms
+    "Attention",
+    "build_attention",
+    "SCORES",
+    "NORMALISERS",
+    "CONTROLS",
+    "INITS",
+    # scores: the mathematics, and the module that owns its parameters
+    "dot_scores",
+    "DotScore",
+    "scaled_dot",
+    "general_scores",
+    "GeneralScore",
+    "additive_scores",
+    "AdditiveScore",
+    "cosine_scores",
+    "CosineScore",
+    "location_scores",
+    "LocationScore",
+    # normalisers
+    "masked_softmax",
+    "sparsemax",
+    "entmax15",
+    "sigmoid_weights",
+    # from weights to context
+    "weighted_sum",
+    "attend",
+    "split_heads",
+    "merge_heads",
+    # controls
+    "uniform_weights",
+    "UniformAttention",
+    "frozen_weights",
+    "FrozenAttention",
+    "shuffled_weights",
+    "ShuffledAttention",
+    # how parameters start
+    "normal_init",
+    "xavier_init",
+]

@@ -1,0 +1,104 @@
+"""A whole mechanism: a score, a normaliser and the weighted sum; and any of them by name, from settings.
+
+Axes: B instances, T tokens, H hidden width, Q queries, C width of a query.
+"""
+
+import inspect
+from collections.abc import Callable, Collection, Iterable
+from functools import partial
+from typing import Any
+
+from torch import Generator, Tensor, nn
+
+from heedful.attention.additive import AdditiveScore
+from heedful.attention.attended import Attended, read
+from heedful.attention.controls import FrozenAttention, UniformAttention
+from heedful.attention.cosine import CosineScore
+from heedful.attention.dot import DotScore, scaled_dot
+from heedful.attention.general import GeneralScore
+from heedful.attention.initial import INITS
+from heedful.attention.location import LocationScore
+from heedful.attention.normalise import Normaliser, masked_softmax, sigmoid_weights
+from heedful.attention.shapes import check_shape
+from heedful.attention.sparse import entmax15, sparsemax
+from heedful.errors import UserError, choose_from
+
+SCORES: dict[str, Callable[..., nn.Module]] = {
+    "dot": DotScore,
+    "scaled-dot": scaled_dot,
+    "general": GeneralScore,
+    "additive": AdditiveScore,
+    "cosine": CosineScore,
+    "location": LocationScore,
+}
+NORMALISERS: dict[str, Normaliser] = {
+    "softmax": masked_softmax,
+    "sparsemax": sparsemax,
+    "entmax15": entmax15,
+    "sigmoid": sigmoid_weights,
+}
+CONTROLS: dict[str, Callable[[], nn.Module]] = {
+    "uniform": UniformAttention,
+    "frozen": FrozenAttention,
+}
+
+
+class Attention(nn.Module):
+    """Score each token, normalise over real tokens, sum the values by the weights."""
+
+    def __init__(self, score: nn.Module, normalise: Normaliser = masked_softmax) -> None:
+        super().__init__()
+        self.score, self.normalise = score, normalise
+
+    def forward(
+        self, states: Tensor, mask: Tensor, *, query: Tensor | None = None, values: Tensor | None = None
+    ) -> Attended:
+        """Read values (B,T,·), by default the states (B,T,H), where the mask (B,T) or (B,Q,T) is true."""
+        scores = self.score(states, query)
+        if values is None:
+            values = states
+        check_shape("Attention", "values", tensor=values, expected=(*states.shape[:2], "·"))
+        return read(scores, values, mask=mask, normalise=self.normalise, where="Attention")
+
+    def extra_repr(self) -> str:
+        return f"normalise={getattr(self.normalise, '__name__', self.normalise)}"
+
+
+def build_attention(
+    name: str,
+    hidden: int,
+    *,
+    normaliser: str | None = None,  # softmax unless said
+    query: int | None = None,
+    scale: float | None = None,
+    width: int | None = None,
+    longest: int | None = None,
+    bias: bool | None = None,
+    init: str | None = None,  # normal unless said
+    generator: Generator | None = None,
+) -> nn.Module:
+    """Make the mechanism called `name` from settings; None leaves a setting to the mechanism.
+
+    A setting that the mechanism does not have is refused. The generator, or torch's own, draws the
+    parameters.
+    """
+    choose_from("attention", name, [*SCORES, *CONTROLS])
+    own: dict[str, Any] = {"query": query, "scale": scale, "width": width, "longest": longest, "bias": bias}
+    own = {key: value for key, value in own.items() if value is not None}
+    if name in CONTROLS:
+        rest = {"normaliser": normaliser, "init": init}
+        refuse_others(name, [*own, *(key for key in rest if rest[key] is not None)], {"query"})
+        return CONTROLS[name]()
+
+    refuse_others(name, own, inspect.signature(SCORES[name]).parameters)
+    if name == "location" and longest is None:
+        raise UserError("Attention 'location' needs the largest number of tokens: set longest.")
+    fill = INITS[choose_from("initialisation", init or "normal", INITS)]
+    normalise = NORMALISERS[choose_from("normaliser", normaliser or "softmax", NORMALISERS)]
+    return Attention(SCORES[name](hidden, init=partial(fill, generator=generator), **own), normalise)
+
+
+def refuse_others(name: str, given: Iterable[str], known: Collection[str]) -> None:
+    others = sorted(set(given) - set(known))
+    if others:
+        raise UserError(f"Attention {name!r} has no setting {', '.join(others)}: leave it out.")
