@@ -1,0 +1,88 @@
+"""A model from its settings."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import nn
+
+from heedful.data.vocabulary import Vocabulary
+from heedful.data.words import WordRules
+from heedful.errors import UserError
+from heedful.models.classifier import FlatClassifier
+from heedful.models.embeddings import WordVectors, word_embedding
+from heedful.models.hierarchical import HierarchicalClassifier
+from heedful.models.level import Level, build_encoder, build_level_attention, start_like_serrano_smith
+from heedful.models.pretrained import PretrainedEncoder
+from heedful.models.settings import ModelSettings
+
+Classifier = FlatClassifier | HierarchicalClassifier
+
+
+def build_model(
+    settings: ModelSettings,
+    vocabulary: Vocabulary,
+    classes: Sequence[str],
+    *,
+    rules: WordRules | None = None,
+    seed: int = 0,
+    vectors: WordVectors | None = None,
+) -> Classifier:
+    """Build a model, in evaluation (call `train()` to train it). One seed gives one model."""
+    names = tuple(str(name) for name in classes)
+    score = settings.head == "score" or (settings.head is None and len(names) == 2)
+    if len(names) < 2 or (score and len(names) != 2):
+        needed = "exactly two classes" if score else "at least two classes"
+        raise UserError(
+            f"This model decides between {needed}, but there are {len(names)}: {', '.join(names)}."
+        )
+
+    with torch.random.fork_rng(devices=[]):
+        torch.default_generator.manual_seed(seed)
+        embedding = None
+        if settings.encoder != "pretrained":
+            embedding = word_embedding(settings, vocabulary, vectors)
+        words = _word_level(settings)
+        levels = [words]
+        if settings.hierarchical:
+            levels.append(_level(settings, _width(words), dropout=settings.dropout_sentences))
+        head = nn.Linear(_width(levels[-1]), 1 if score else len(names), bias=settings.head_bias)
+        _start(settings, levels, head)
+
+    about: dict[str, Any] = {"vocabulary": vocabulary, "rules": rules or WordRules(), "classes": names}
+    if settings.hierarchical:
+        assert embedding is not None  # the settings refuse a pretrained encoder here
+        model: Classifier = HierarchicalClassifier(
+            settings, embedding=embedding, words=words, sentences=levels[-1], head=head, **about
+        )
+    else:
+        model = FlatClassifier(settings, embedding=embedding, words=words, head=head, **about)
+    return model.eval()
+
+
+def _word_level(settings: ModelSettings) -> Level:
+    if settings.encoder != "pretrained":
+        return _level(settings, settings.embedding, dropout=settings.dropout_words)
+    encoder = PretrainedEncoder(
+        settings.pretrained, frozen=settings.pretrained_frozen, pooling=settings.pooling
+    )
+    attention = build_level_attention(settings, encoder.width)
+    return Level(encoder, attention, dropout=settings.dropout_words)
+
+
+def _level(settings: ModelSettings, width: int, *, dropout: float) -> Level:
+    encoder = build_encoder(settings, width)
+    return Level(encoder, build_level_attention(settings, encoder.width), dropout=dropout)
+
+
+def _width(level: Level) -> int:
+    return level.encoder.width
+
+
+def _start(settings: ModelSettings, levels: Sequence[Level], head: nn.Linear) -> None:
+    if settings.initialisation == "serrano-smith":
+        # A pretrained encoder has started already.
+        fresh = [level.encoder for level in levels if settings.encoder != "pretrained"]
+        start_like_serrano_smith([*fresh, head])
+    if settings.head_range is not None:
+        nn.init.uniform_(head.weight, -settings.head_range, settings.head_range)
