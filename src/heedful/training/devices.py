@@ -1,0 +1,16 @@
+"""Where a model runs: a device's name, tried before any work starts."""
+
+import torch
+
+from heedful.errors import UserError
+
+
+def find_device(name: str | torch.device) -> torch.device:
+    """The device of this name, tried out; one that this machine or this torch does not have is refused."""
+    try:
+        device = torch.device(name)
+        torch.zeros(1, device=device).item()  # an asynchronous or empty device shows its fault here
+    except (RuntimeError, AssertionError, NotImplementedError) as error:
+        reason = str(error).strip().splitlines()[0].rstrip(".")
+        raise UserError(f"The device {str(name)!r} cannot be used here ({reason}): try cpu.") from None
+    return device

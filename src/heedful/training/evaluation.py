@@ -1,0 +1,87 @@
+"""What a model decides on a set of texts: dropout off, no gradients, and every text counted once.
+
+Axes: N texts, K classes.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from heedful.data.batches import batches
+from heedful.data.encoded import EncodedTexts, encode_texts
+from heedful.models.building import Classifier
+from heedful.models.trace import decisions
+from heedful.training.losses import classification_loss
+
+# Large enough to keep the processor busy, small enough to stay in its cache.
+EVALUATION_TOKENS = 16_384
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Logits (N, K or 1) in the texts' own order, and what follows from them."""
+
+    logits: Tensor
+    labels: Tensor
+    loss: float
+    accuracy: float
+    macro_f1: float
+
+
+def evaluate(model: Classifier, encoded: EncodedTexts, *, device: str = "cpu") -> Evaluation:
+    """Run the model over all texts and compare its decisions with the labels."""
+    logits = logits_of(model, encoded, device=device)
+    labels = torch.from_numpy(np.asarray(encoded.labels, dtype=np.int64))
+    decided = decisions(logits)
+    return Evaluation(
+        logits=logits,
+        labels=labels,
+        loss=float(classification_loss(logits, labels)),
+        accuracy=float((decided == labels).double().mean()),
+        macro_f1=macro_f1(decided, labels),
+    )
+
+
+def predict(model: Classifier, texts: Sequence[str], *, device: str = "cpu") -> Tensor:
+    """The logits (N, K or 1) of texts, in their order."""
+    settings = model.settings
+    encoded = encode_texts(
+        texts,
+        None,
+        model.vocabulary,
+        rules=model.rules,
+        sentences=settings.hierarchical,
+        max_length=settings.max_length,
+        keep_texts=settings.encoder == "pretrained",
+    )
+    return logits_of(model, encoded, device=device)
+
+
+def logits_of(model: Classifier, encoded: EncodedTexts, *, device: str = "cpu") -> Tensor:
+    """The logits (N, K or 1) of all texts, in their own order, with dropout off."""
+    was_training = model.training
+    model.eval()
+    parts: list[Tensor] = []
+    rows: list[np.ndarray] = []
+    try:
+        with torch.inference_mode():
+            for batch in batches(encoded, token_budget=EVALUATION_TOKENS):
+                parts.append(model.logits(batch.to(device)).cpu())
+                rows.append(batch.rows)
+    finally:
+        model.train(was_training)
+    logits = torch.empty(len(encoded), parts[0].shape[1], dtype=parts[0].dtype)
+    logits[torch.from_numpy(np.concatenate(rows))] = torch.cat(parts)
+    return logits
+
+
+def macro_f1(decided: Tensor, labels: Tensor) -> float:
+    """F1 of each class that occurs among labels or decisions, averaged."""
+    classes = int(max(decided.max(), labels.max())) + 1
+    hits = torch.bincount(labels[decided == labels], minlength=classes).double()
+    total = torch.bincount(labels, minlength=classes) + torch.bincount(decided, minlength=classes)
+    present = total > 0
+    return float((2 * hits[present] / total[present]).mean())

@@ -1,0 +1,210 @@
+"""From a corpus to a run: words, vocabulary, model, training, and one look at the test split at the end."""
+
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from heedful.data.corpus import Corpus
+from heedful.data.encoded import EncodedTexts, encode_texts
+from heedful.data.named import load_data
+from heedful.data.vocabulary import Vocabulary
+from heedful.data.words import WordRules, split_texts
+from heedful.errors import UserError
+from heedful.files import locked
+from heedful.models.building import Classifier, build_model
+from heedful.models.embeddings import vectors_for
+from heedful.models.settings import ModelSettings
+from heedful.training import run as files
+from heedful.training.callbacks import Callback
+from heedful.training.checkpoint import Checkpoint
+from heedful.training.evaluation import evaluate
+from heedful.training.loop import fit
+from heedful.training.presets import prepare
+from heedful.training.run import Recipe, Run
+from heedful.training.settings import TrainingSettings
+
+# A checkpoint of a large table can cost more than a short epoch, so they are written at most this often.
+SECONDS_BETWEEN_CHECKPOINTS = 5.0
+
+
+def train(
+    source: "Corpus | str | Path",
+    *,
+    model: str = "dp",
+    out: str | Path | None = None,
+    data_dir: str | Path | None = None,
+    text: str | None = None,
+    label: str | None = None,
+    split: str | None = None,
+    rules: WordRules | None = None,
+    device: str = "cpu",
+    callbacks: Sequence[Callback] = (),
+    **changes: Any,
+) -> Run:
+    """Train a model by its name; `changes` are settings of the model or of the training.
+
+    `train("reviews.csv", model="dp", scale=10, epochs=20)`; with `out` a run folder is left there.
+    """
+    model_settings, training_settings = prepare(model, changes)
+    where: dict[str, Any] = {}
+    if not isinstance(source, Corpus):
+        columns = {"text": text, "label": label, "split": split}
+        where = {
+            "source": str(source),
+            **{name: column for name, column in columns.items() if column is not None},
+        }
+        # The corpus and its splits do not follow the training's seed: runs over seeds must differ in nothing
+        # else.
+        source = load_data(source, data_dir=data_dir, text=text, label=label, split=split)
+    return train_run(
+        source,
+        model=model_settings,
+        training=training_settings,
+        rules=rules,
+        source={**where, "preset": model},
+        out=out,
+        device=device,
+        callbacks=callbacks,
+    )
+
+
+def train_run(
+    corpus: Corpus,
+    *,
+    model: ModelSettings,
+    training: TrainingSettings,
+    rules: WordRules | None = None,
+    source: Mapping[str, Any] | None = None,
+    out: str | Path | None = None,
+    device: str = "cpu",
+    callbacks: Sequence[Callback] = (),
+) -> Run:
+    """Train on `corpus` and judge once on its test split; with `out`, leave a run folder there.
+
+    An unfinished folder made from the same recipe is finished; one made from another is refused, and so is a
+    finished one.
+    """
+    rules = rules or WordRules()
+    recipe = Recipe(
+        model=model,
+        training=training,
+        words=rules,
+        corpus={"name": corpus.name, "fingerprint": corpus.fingerprint, **(source or {})},
+        classes=corpus.label_names,
+    )
+    if out is None:
+        return _train(corpus, recipe, device=device, callbacks=callbacks)
+    folder = Path(out)
+    _refuse_another_run(folder, recipe)
+    with locked(folder / files.LOCK):
+        _refuse_another_run(folder, recipe)  # again, now that nobody else can write
+        run = _train(corpus, recipe, device=device, callbacks=callbacks, folder=folder)
+        run = run.save(folder)
+        (folder / files.CHECKPOINT).unlink(missing_ok=True)
+    return run
+
+
+def _train(
+    corpus: Corpus, recipe: Recipe, *, device: str, callbacks: Sequence[Callback], folder: Path | None = None
+) -> Run:
+    begun = time.perf_counter()
+    vocabulary, sets = encode_splits(corpus, recipe)
+    seed = recipe.training.seed
+    vectors = vectors_for(
+        recipe.model, vocabulary, texts=map(sets["train"].row, range(len(sets["train"]))), seed=seed
+    )
+    model = build_model(
+        recipe.model, vocabulary, recipe.classes, rules=recipe.words, seed=seed, vectors=vectors
+    )
+    resume = None
+    if folder is not None:
+        if (folder / files.CHECKPOINT).exists():
+            resume = Checkpoint.load(folder / files.CHECKPOINT)
+        else:
+            files.write_beginning(folder, recipe, vocabulary)
+    history = fit(
+        model,
+        sets["train"],
+        sets["dev"],
+        settings=recipe.training,
+        device=device,
+        callbacks=callbacks,
+        resume=resume,
+        keep=_Keeper(folder / files.CHECKPOINT) if folder is not None else None,
+    )
+    epochs = [row for row in history if row["kind"] == "epoch"]
+    best = max(epochs, key=lambda row: row["dev_accuracy"])  # max keeps the first of equals, as the loop does
+    result = {
+        "dev_accuracy": best["dev_accuracy"],
+        "epoch": best["epoch"],
+        "epochs": len(epochs),
+        **_test_once(model, sets.get("test"), device),
+        "seconds": time.perf_counter() - begun,
+    }
+    return Run(model, recipe, vocabulary, pd.DataFrame(history), result, notes=corpus.notes)
+
+
+def encode_splits(corpus: Corpus, recipe: Recipe) -> tuple[Vocabulary, dict[str, EncodedTexts]]:
+    """The vocabulary of the training split, and every split that has texts in its ids."""
+    parts = {name: corpus.split(name) for name in ("train", "dev", "test")}
+    for name in ("train", "dev"):
+        if not len(parts[name]):
+            raise UserError(f"{corpus.name} has no {name} split to train with.")
+    words = split_texts(parts["train"].texts, recipe.words)
+    vocabulary = Vocabulary.build(
+        words, min_count=recipe.training.min_count, max_size=recipe.training.max_words
+    )
+    sets = {
+        name: encode_texts(
+            part.texts,
+            part.labels,
+            vocabulary,
+            rules=recipe.words,
+            sentences=recipe.model.levels == "hierarchical",
+            max_length=recipe.model.max_length,
+            keep_texts=recipe.model.encoder == "pretrained",
+        )
+        for name, part in parts.items()
+        if len(part)
+    }
+    return vocabulary, sets
+
+
+def _test_once(model: Classifier, test: EncodedTexts | None, device: str) -> dict[str, float | None]:
+    if test is None:
+        return {"test_accuracy": None, "test_macro_f1": None}
+    judged = evaluate(model, test, device=device)
+    return {"test_accuracy": judged.accuracy, "test_macro_f1": judged.macro_f1}
+
+
+def _refuse_another_run(folder: Path, recipe: Recipe) -> None:
+    if not folder.exists():
+        return
+    if not folder.is_dir():
+        raise UserError(f"{folder} is a file: choose a folder for the run.")
+    if (folder / files.RESULT).exists():
+        raise UserError(f"{folder} holds a finished run: choose another place, or remove it first.")
+    if not (folder / files.SETTINGS).exists():
+        if any(not path.name.startswith(".") for path in folder.iterdir()):
+            raise UserError(f"{folder} holds other files: choose an empty or a new folder for the run.")
+        return
+    if Recipe.load(folder / files.SETTINGS).to_toml() != recipe.to_toml():
+        raise UserError(
+            f"{folder} holds an unfinished run with other settings: choose another place, or remove it."
+        )
+
+
+class _Keeper:
+    """Writes a checkpoint when the last one is old enough."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.written = time.perf_counter()
+
+    def __call__(self, checkpoint: Checkpoint) -> None:
+        if time.perf_counter() - self.written >= SECONDS_BETWEEN_CHECKPOINTS:
+            checkpoint.save(self.path)
+            self.written = time.perf_counter()

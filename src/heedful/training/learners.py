@@ -1,0 +1,229 @@
+"""How one batch changes a model: as autograd and a dense optimiser would, sometimes much faster.
+
+Axes: B texts of a batch, T words, U distinct words of the batch.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from heedful.attention import Attention, DotScore, masked_softmax
+from heedful.data.batches import make_batch
+from heedful.data.encoded import EncodedTexts
+from heedful.errors import UserError
+from heedful.models.building import Classifier
+from heedful.models.classifier import FlatClassifier
+from heedful.models.encoders import NoEncoder
+from heedful.training import compiled
+from heedful.training.losses import alignment_penalty, classification_loss
+from heedful.training.rows import rows_adagrad, rows_sgd
+from heedful.training.settings import TrainingSettings
+
+
+class Learner(Protocol):
+    """What the loop asks: learn from some rows, and be able to stop and go on."""
+
+    def begin_epoch(self, seed: int) -> None: ...
+
+    def step(self, rows: np.ndarray) -> float:
+        """Learn from the texts with these row numbers (B,) and return their mean loss."""
+
+    def set_rate(self, rate: float) -> None: ...
+
+    def state(self) -> dict[str, Tensor]: ...
+
+    def load_state(self, state: Mapping[str, Tensor]) -> None: ...
+
+
+def choose_learner(
+    model: Classifier, train: EncodedTexts, *, settings: TrainingSettings, device: str = "cpu"
+) -> Learner:
+    """The fastest learner that fits the model, the settings and the device."""
+    if settings.compiled and compiled.available() and device == "cpu":
+        score = kernel_score(model, settings)
+        if score is not None:
+            return CompiledLearner(model, score, train, settings)
+    return AutogradLearner(model, train, settings, device)
+
+
+def kernel_score(model: Classifier, settings: TrainingSettings) -> DotScore | None:
+    """The score of a model that the compiled step covers: `dp` under plain SGD or Adagrad; else None."""
+    if not (isinstance(model, FlatClassifier) and isinstance(model.words.encoder, NoEncoder)):
+        return None
+    attention = model.words.attention
+    plain = (
+        isinstance(attention, Attention)
+        and attention.normalise is masked_softmax
+        and model.head.bias is None
+        and all(parameter.requires_grad for parameter in model.parameters())
+        and settings.clip is None
+        and not any(settings.l2(part) for part in model.parts())
+        and settings.optimiser in ("sgd", "adagrad")
+    )
+    score = attention.score if plain else None
+    return score if isinstance(score, DotScore) else None
+
+
+class CompiledLearner:
+    """`dp` in one compiled function a batch, in place on the model's own parameters."""
+
+    def __init__(
+        self, model: Classifier, score: DotScore, train: EncodedTexts, settings: TrainingSettings
+    ) -> None:
+        assert model.embedding is not None
+        assert score.context is not None
+        self.texts = (train.ids, train.offsets, np.asarray(train.labels))
+        self.kernel = compiled.CompiledDot(
+            model.embedding.weight.detach().numpy(),
+            score.context.detach().numpy(),
+            model.head.weight.detach().numpy(),
+            scale=score.scale,
+            optimiser=settings.optimiser,
+            rate=settings.rate,
+            rate_decay=settings.rate_decay,
+            dropout_words=model.settings.dropout_words,
+            dropout_head=model.settings.dropout_head,
+            penalty=settings.penalty,
+            seed=settings.seed,
+        )
+
+    def begin_epoch(self, seed: int) -> None:
+        """Nothing to do: the kernel's noise follows from the seed and the step."""
+
+    def step(self, rows: np.ndarray) -> float:
+        return self.kernel.step(*self.texts, rows)
+
+    def set_rate(self, rate: float) -> None:
+        self.kernel.set_rate(rate)
+
+    def state(self) -> dict[str, Tensor]:
+        return {name: torch.from_numpy(value) for name, value in self.kernel.state().items()}
+
+    def load_state(self, state: Mapping[str, Tensor]) -> None:
+        self.kernel.load_state({name: value.numpy() for name, value in state.items()})
+
+
+class AutogradLearner:
+    """Any model, by automatic differentiation.
+
+    Under SGD and Adagrad only the embedding rows of the batch's own words take part, which changes nothing
+    (see `rows`): a row without a gradient would not move.
+    """
+
+    def __init__(
+        self, model: Classifier, train: EncodedTexts, settings: TrainingSettings, device: str
+    ) -> None:
+        self.model, self.train, self.settings, self.device = model, train, settings, device
+        self.rate, self.steps = settings.rate, 0
+        parts = {
+            name: [p for p in parameters if p.requires_grad] for name, parameters in model.parts().items()
+        }
+        self.table: nn.Parameter | None = None
+        by_rows = settings.optimiser in ("sgd", "adagrad") and not settings.l2_embedding
+        if by_rows and len(parts["embedding"]) == 1:
+            self.table = parts.pop("embedding")[0]
+        self.sums = (
+            torch.zeros_like(self.table)
+            if self.table is not None and settings.optimiser == "adagrad"
+            else None
+        )
+        groups: list[dict[str, Any]] = [
+            {"params": found, "weight_decay": settings.l2(name)} for name, found in parts.items() if found
+        ]
+        self.parameters = [parameter for group in groups for parameter in group["params"]]
+        self.optimiser = _optimiser(groups, settings) if groups else None
+
+    def begin_epoch(self, seed: int) -> None:
+        """Nothing to do: dropout draws from torch's own generator, which the loop has seeded."""
+
+    def step(self, rows: np.ndarray) -> float:
+        batch = make_batch(self.train, rows).to(self.device)
+        self.steps += 1
+        rows_of: tuple[Tensor, Tensor] | None = None
+        embedded = None
+        if self.table is not None:
+            tokens, inverse = torch.unique(batch.ids, return_inverse=True)
+            rows_of = tokens, self.table.detach()[tokens].requires_grad_()  # (U,), (U, E)
+            embedded = F.embedding(inverse, rows_of[1])  # (B, T, E)
+        assert batch.labels is not None
+        loss = classification_loss(self.model.logits(batch, embedded), batch.labels)
+        total = loss + self._penalty() if self.settings.penalty else loss
+        for parameter in self.parameters:
+            parameter.grad = None
+        total.backward()
+        if self.settings.clip is not None:
+            moved = [*self.parameters, *(rows_of[1:] if rows_of is not None else ())]
+            nn.utils.clip_grad_norm_(moved, self.settings.clip)
+        if self.optimiser is not None:
+            self.optimiser.step()
+        if rows_of is not None:
+            self._move_rows(*rows_of)
+        return float(total.detach())
+
+    def set_rate(self, rate: float) -> None:
+        self.rate = rate
+        for group in self.optimiser.param_groups if self.optimiser is not None else []:
+            group["lr"] = rate
+
+    def state(self) -> dict[str, Tensor]:
+        state = {"steps": torch.tensor(self.steps)}
+        if self.sums is not None:
+            state["sums"] = self.sums.cpu()
+        for number, entries in self._optimiser_state().items():
+            state |= {f"{number}.{name}": torch.as_tensor(value).cpu() for name, value in entries.items()}
+        return state
+
+    def load_state(self, state: Mapping[str, Tensor]) -> None:
+        self.steps = int(state["steps"])
+        if self.sums is not None:
+            self.sums.copy_(state["sums"])
+        if self.optimiser is None:
+            return
+        entries: dict[int, dict[str, Tensor]] = {}
+        for key, value in state.items():
+            if "." in key:
+                number, name = key.split(".", 1)
+                entries.setdefault(int(number), {})[name] = value
+        self.optimiser.load_state_dict({**self.optimiser.state_dict(), "state": entries})
+
+    def _optimiser_state(self) -> Mapping[int, Mapping[str, Tensor]]:
+        return self.optimiser.state_dict()["state"] if self.optimiser is not None else {}
+
+    def _penalty(self) -> Tensor:
+        if not isinstance(self.model, FlatClassifier):
+            raise UserError(
+                "The penalty on VᵀW is for flat models, but this one has two levels: leave penalty out."
+            )
+        return self.settings.penalty * alignment_penalty(self.model.alignment())
+
+    def _move_rows(self, tokens: Tensor, leaf: Tensor) -> None:
+        assert self.table is not None
+        assert leaf.grad is not None
+        if self.sums is None:
+            rows_sgd(self.table, leaf.grad, rate=self.rate, tokens=tokens)
+            return
+        rows_adagrad(
+            self.table,
+            leaf.grad,
+            sums=self.sums,
+            step=self.steps,
+            rate=self.rate,
+            rate_decay=self.settings.rate_decay,
+            tokens=tokens,
+        )
+
+
+def _optimiser(groups: list[dict[str, Any]], settings: TrainingSettings) -> torch.optim.Optimizer:
+    if settings.optimiser == "sgd":
+        return torch.optim.SGD(groups, lr=settings.rate)
+    if settings.optimiser == "adagrad":
+        return torch.optim.Adagrad(groups, lr=settings.rate, lr_decay=settings.rate_decay)
+    if settings.optimiser == "adam":
+        return torch.optim.Adam(groups, lr=settings.rate, amsgrad=settings.amsgrad)
+    if settings.optimiser == "adamw":
+        return torch.optim.AdamW(groups, lr=settings.rate, amsgrad=settings.amsgrad)
+    raise UserError(f"There is no optimiser {settings.optimiser!r}.")

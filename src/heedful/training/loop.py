@@ -1,0 +1,123 @@
+"""The training loop, to be read from top to bottom.
+
+The dev split chooses the epoch that is kept. The test split is not known here.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from heedful.data.batches import plan_batches
+from heedful.data.encoded import EncodedTexts
+from heedful.models.building import Classifier
+from heedful.training.callbacks import Callback, Training
+from heedful.training.checkpoint import Checkpoint
+from heedful.training.evaluation import evaluate
+from heedful.training.learners import choose_learner
+from heedful.training.settings import TrainingSettings
+
+
+def fit(
+    model: Classifier,
+    train: EncodedTexts,
+    dev: EncodedTexts,
+    *,
+    settings: TrainingSettings,
+    device: str = "cpu",
+    callbacks: Sequence[Callback] = (),
+    resume: Checkpoint | None = None,
+    keep: Callable[[Checkpoint], None] | None = None,
+) -> list[dict[str, Any]]:
+    """Train `model` in place, leave it with the weights of its best dev epoch, and return the history.
+
+    `keep` is handed a checkpoint after every epoch; `resume` goes on from one, and ends as if nothing had
+    happened.
+    """
+    model.to(device).train()
+    learner = choose_learner(model, train, settings=settings, device=device)
+    training = Training(model, settings, train, dev)
+    best = {"accuracy": -1.0, "epoch": 0}
+    best_weights: dict[str, Tensor] = {}
+    rate = settings.rate
+    if resume is not None:
+        model.load_state_dict(resume.weights)
+        learner.load_state(resume.optimiser)
+        training.epoch, training.step, training.history = resume.epoch, resume.step, list(resume.history)
+        best, best_weights, rate = dict(resume.best), resume.best_weights, resume.rate
+        learner.set_rate(rate)
+    for callback in callbacks:
+        callback.begin(training)
+
+    while training.epoch < settings.epochs and not _out_of_patience(
+        training.epoch, best["epoch"], settings.patience
+    ):
+        training.epoch += 1
+        begun = time.perf_counter()
+        # All chance in an epoch follows from the seed and the epoch's number, so a resumed run repeats it
+        # exactly.
+        epoch_seed = int(np.random.SeedSequence([settings.seed, training.epoch]).generate_state(1)[0])
+        plan = plan_batches(
+            train.lengths, size=settings.batch, token_budget=settings.token_budget, seed=epoch_seed
+        )
+        training.steps_per_epoch = len(plan)
+        for callback in callbacks:
+            callback.epoch_begins(training)
+
+        losses = []
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(epoch_seed)
+            learner.begin_epoch(epoch_seed)
+            for rows in plan:
+                training.loss = learner.step(rows)
+                losses.append(training.loss * len(rows))
+                training.step += 1
+                for callback in callbacks:
+                    callback.step_ends(training)
+
+        judged = evaluate(model, dev, device=device)
+        row = {
+            "kind": "epoch",
+            "epoch": training.epoch,
+            "step": training.step,
+            "train_loss": sum(losses) / len(train),
+            "dev_loss": judged.loss,
+            "dev_accuracy": judged.accuracy,
+            "rate": rate,
+            "seconds": time.perf_counter() - begun,
+        }
+        training.history.append(row)
+        if judged.accuracy > best["accuracy"]:
+            best = {"accuracy": judged.accuracy, "epoch": training.epoch}
+            best_weights = {name: value.detach().cpu().clone() for name, value in model.state_dict().items()}
+        elif settings.halve_on_plateau:
+            rate /= 2
+            learner.set_rate(rate)
+        for callback in callbacks:
+            callback.epoch_ends(training, row)
+        if keep is not None:
+            keep(
+                Checkpoint(
+                    weights={name: value.detach().cpu() for name, value in model.state_dict().items()},
+                    optimiser=learner.state(),
+                    best_weights=best_weights,
+                    best=best,
+                    epoch=training.epoch,
+                    step=training.step,
+                    rate=rate,
+                    history=training.history,
+                )
+            )
+
+    model.load_state_dict(best_weights)
+    model.eval()
+    for callback in callbacks:
+        callback.end(training)
+    return training.history
+
+
+def _out_of_patience(epoch: int, best_epoch: float, patience: int | None) -> bool:
+    return patience is not None and epoch > 0 and epoch - best_epoch >= patience

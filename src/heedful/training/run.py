@@ -1,0 +1,157 @@
+"""A run: a trained model with all that made it, in a folder that explains itself.
+
+`settings.toml`, `vocabulary.json`, `weights.safetensors`, `history.parquet` and `result.json`; the last one
+is written last, so a folder without it is a training that was interrupted and can go on from
+`checkpoint.safetensors`.
+"""
+
+import json
+import tomllib
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save
+
+from heedful.data.vocabulary import Vocabulary
+from heedful.data.words import WordRules
+from heedful.errors import UserError
+from heedful.files import write_atomically
+from heedful.models.building import Classifier, build_model
+from heedful.models.settings import ModelSettings
+from heedful.settings import settings_from, to_toml
+from heedful.training.settings import TrainingSettings
+
+FORMAT = 1
+SETTINGS, VOCABULARY, WEIGHTS, HISTORY, RESULT = (
+    "settings.toml",
+    "vocabulary.json",
+    "weights.safetensors",
+    "history.parquet",
+    "result.json",
+)
+CHECKPOINT, LOCK = "checkpoint.safetensors", ".lock"
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What a run is made from: enough to know it again, and to refuse to mix two of them in one folder."""
+
+    model: ModelSettings
+    training: TrainingSettings
+    words: WordRules
+    corpus: Mapping[str, Any]  # name, fingerprint, and how to load it again
+    classes: tuple[str, ...]
+
+    def to_toml(self) -> str:
+        return to_toml(
+            {
+                "format": FORMAT,
+                "classes": list(self.classes),
+                "corpus": dict(self.corpus),
+                "words": asdict(self.words),
+                "model": self.model.to_dict(),
+                "training": asdict(self.training),
+            }
+        )
+
+    @staticmethod
+    def load(path: Path) -> "Recipe":
+        """Read `settings.toml`, refusing another format or keys that mean nothing here."""
+        try:
+            content = tomllib.loads(path.read_text(encoding="utf-8"))
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise UserError(f"{path} is damaged: {error}.") from error
+        if content.get("format") != FORMAT:
+            raise UserError(
+                f"{path} is of format {content.get('format')}, but this heedful reads format {FORMAT}: "
+                "train the model anew, or use the version that wrote it."
+            )
+        try:
+            return Recipe(
+                model=ModelSettings.from_dict(content["model"]),
+                training=settings_from(TrainingSettings, content["training"]),
+                words=settings_from(WordRules, content["words"]),
+                corpus=content["corpus"],
+                classes=tuple(content["classes"]),
+            )
+        except KeyError as error:
+            raise UserError(f"{path} is damaged: {error.args[0]} is missing.") from error
+
+
+@dataclass(frozen=True)
+class Run:
+    """A trained model, what made it, and what it reached; `folder` is None for one that was not saved."""
+
+    model: Classifier
+    recipe: Recipe
+    vocabulary: Vocabulary
+    history: pd.DataFrame
+    result: dict[str, Any]
+    folder: Path | None = None
+    notes: tuple[str, ...] = field(default=(), compare=False)
+
+    def summary(self) -> str:
+        """What came of it, in a line."""
+        test = self.result["test_accuracy"]
+        judged = f"test accuracy {test:.1%}" if test is not None else "no test split"
+        return (
+            f"{judged}, dev accuracy {self.result['dev_accuracy']:.1%} (epoch {self.result['epoch']} of "
+            f"{self.result['epochs']}), {self.result['seconds']:.1f} s"
+        )
+
+    def save(self, folder: str | Path) -> "Run":
+        """Write all files of the run into `folder`, the result last."""
+        folder = Path(folder)
+        write_beginning(folder, self.recipe, self.vocabulary)
+        weights = {name: value.detach().cpu().contiguous() for name, value in self.model.state_dict().items()}
+        with write_atomically(folder / WEIGHTS, "wb") as file:
+            file.write(save(weights, metadata={"format": str(FORMAT)}))
+        with write_atomically(folder / HISTORY, "wb") as file:
+            self.history.to_parquet(file, index=False)
+        with write_atomically(folder / RESULT) as file:
+            json.dump({"schema": FORMAT, **self.result}, file, indent=2)
+        return Run(self.model, self.recipe, self.vocabulary, self.history, self.result, folder, self.notes)
+
+
+def write_beginning(folder: Path, recipe: Recipe, vocabulary: Vocabulary) -> None:
+    """Write what is known before training: the settings and the vocabulary."""
+    folder.mkdir(parents=True, exist_ok=True)
+    vocabulary.save(folder / VOCABULARY)
+    with write_atomically(folder / SETTINGS) as file:
+        file.write(recipe.to_toml())
+
+
+def load_run(folder: str | Path, *, device: str = "cpu") -> Run:
+    """Open a run folder; a missing, unfinished, damaged or foreign one is refused in a sentence."""
+    folder = Path(folder)
+    if not (folder / SETTINGS).exists():
+        raise UserError(
+            f"{folder} is not a run: it has no {SETTINGS}; `heedful train CORPUS --out {folder}` makes one."
+        )
+    recipe = Recipe.load(folder / SETTINGS)
+    if not (folder / RESULT).exists():
+        raise UserError(
+            f"{folder} is an unfinished training: give `heedful train` the same settings to finish it."
+        )
+    vocabulary = Vocabulary.load(folder / VOCABULARY)
+    model = build_model(recipe.model, vocabulary, recipe.classes, rules=recipe.words)
+    try:
+        model.load_state_dict(load_file(folder / WEIGHTS, device=device))
+        history = pd.read_parquet(folder / HISTORY)
+        result = json.loads((folder / RESULT).read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise UserError(
+            f"{folder} is not whole: {Path(error.filename or '').name or 'a file'} is missing."
+        ) from error
+    except (SafetensorError, RuntimeError) as error:
+        raise UserError(
+            f"{folder / WEIGHTS} is damaged or of another model: {str(error).splitlines()[0]}"
+        ) from error
+    except (OSError, ValueError) as error:
+        raise UserError(f"{folder} is damaged: {str(error).splitlines()[0]}") from error
+    result.pop("schema", None)
+    return Run(model.to(device).eval(), recipe, vocabulary, history, result, folder)
