@@ -1,0 +1,71 @@
+"""How results reach a person or a machine: they go to standard output, all else to standard error."""
+
+import json
+import sys
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import typer
+
+Advance = Callable[[int], None]
+
+
+def print_json(result: Mapping[str, Any]) -> None:
+    """Print one JSON object; it must carry its `schema` version."""
+    assert "schema" in result
+    typer.echo(json.dumps(result, ensure_ascii=False))
+
+
+def say(sentence: str) -> None:
+    """A remark for the person at the terminal, kept out of the result."""
+    typer.echo(sentence, err=True)
+
+
+def print_table(
+    title: str, columns: Sequence[str], rows: Iterable[Sequence[str]], *, right: Collection[str] = ()
+) -> None:
+    """Print a table under its title; the columns named in `right` are aligned to the right."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table()
+    for column in columns:
+        table.add_column(column, justify="right" if column in right else "left")
+    for row in rows:
+        table.add_row(*[Text(cell) for cell in row])  # Text: brackets in data are not markup
+    console = Console()
+    if title:
+        console.print(Text(title, style="bold"))
+    console.print(table)
+
+
+@contextmanager
+def progress(what: str, total: int) -> Iterator[Advance]:
+    """Show how far long work has come: a bar on a terminal, a line at every tenth elsewhere."""
+    if sys.stderr.isatty():
+        with _bar(what, total) as advance:
+            yield advance
+        return
+    done, shown = 0, 0
+
+    def advance_plainly(steps: int) -> None:
+        nonlocal done, shown
+        done += steps
+        tenth = 10 * done // max(total, 1)
+        if tenth > shown:
+            shown = tenth
+            say(f"{what}: {done} of {total}")
+
+    yield advance_plainly
+
+
+@contextmanager
+def _bar(what: str, total: int) -> Iterator[Advance]:
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(what, total=total)
+        yield lambda steps: bar.advance(task, steps)
