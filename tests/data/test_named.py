@@ -59,9 +59,7 @@ def hub(tmp_path, monkeypatch):
             {key: datasets.Dataset.from_dict(table, features=features) for key, table in tables.items()}
         )
         whole.save_to_disk(str(tmp_path / "hub"))
-        monkeypatch.setattr(
-            named, "from_hub", lambda name: datasets.load_from_disk(str(tmp_path / "hub"))
-        )
+        monkeypatch.setattr(named, "from_hub", lambda name: datasets.load_from_disk(str(tmp_path / "hub")))
 
     return publish
 

@@ -22,17 +22,16 @@ def demo(seed: Seed = 0) -> None:
 
     from heedful.cli.data import show_summary
     from heedful.cli.explain import painted
-    from heedful.cli.train import shown_progress
+    from heedful.cli.watching import shown_progress
     from heedful.data.summary import summarise
-    from heedful.training import compiled, train
+    from heedful.training import train
     from heedful.understanding import explain
 
     corpus = _corpus()
     show_summary(summarise(corpus))
-    if compiled.available() and not compiled.is_compiled():
-        say("Compiling the training kernel, once …")
     say("Training dp, scaled dot-product attention over word embeddings (Sun & Lu, 2020) …")
-    run = train(corpus, model="dp", epochs=6, seed=seed, callbacks=[shown_progress()])
+    with shown_progress() as progress:
+        run = train(corpus, model="dp", epochs=6, seed=seed, callbacks=[progress])
     typer.echo(f"\n{run.summary()}\n")
     console = Console()
     test = corpus.split("test")
