@@ -1,0 +1,22 @@
+"""What is each mechanism good for? A small trained model beside one without it, and its picture.
+
+An entry is imported when it is asked for.
+"""
+
+from importlib import import_module
+
+from heedful.errors import choose_from
+from heedful.gallery.comparing import Comparison, compare_entry
+from heedful.gallery.entry import Entry, Outcome
+
+ENTRIES: dict[str, str] = {}
+"""The entries by name, in the order of the survey, each with the module it lives in."""
+
+
+def entry(name: str) -> Entry:
+    """An entry by its name."""
+    found: Entry = import_module(ENTRIES[choose_from("gallery entry", name, ENTRIES)]).ENTRY
+    return found
+
+
+__all__ = ["ENTRIES", "Comparison", "Entry", "Outcome", "compare_entry", "entry"]

@@ -1,0 +1,84 @@
+"""Does a mechanism earn its keep? Trained beside its baseline over several seeds, with an interval on the margin."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from heedful.gallery.entry import Entry, Outcome, Size
+from heedful.records import Estimate, Finding, seeds_interval
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """An entry's outcomes over seeds, and the margin between mechanism and baseline as a finding."""
+
+    entry: Entry
+    outcomes: tuple[Outcome, ...]
+    margin: Finding  # gain over the baseline, above 0 is better whichever way the measure points
+    seconds: float  # of the slowest seed
+
+    @property
+    def passes(self) -> bool:
+        """Whether the interval excludes no gain, and the figure reaches the entry's aim."""
+        interval = self.margin.interval
+        gains = interval is not None and interval.low > 0
+        return gains and (self.entry.aim is None or self._reaches(self.entry.aim))
+
+    def _reaches(self, aim: float) -> bool:
+        mean = self.mean("figure")
+        return mean >= aim if self.entry.better == "higher" else mean <= aim
+
+    def mean(self, name: str) -> float:
+        """The mean over seeds of the figure, the baseline, or a figure of the table."""
+        values = [getattr(outcome, name, None) for outcome in self.outcomes]
+        if values[0] is None:
+            values = [outcome.table[name] for outcome in self.outcomes]
+        return sum(values) / len(values)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {
+            "name": self.entry.name,
+            "measure": self.entry.measure,
+            "better": self.entry.better,
+            "figure": self.mean("figure"),
+            "baseline": self.mean("baseline"),
+            "aim": self.entry.aim,
+            "margin": self.margin.to_dict(),
+            "parameters": self.outcomes[0].parameters,
+            "baseline_parameters": self.outcomes[0].baseline_parameters,
+            "table": {name: self.mean(name) for name in self.outcomes[0].table},
+            "seconds": self.seconds,
+            "passes": self.passes,
+        }
+
+
+def compare_entry(
+    entry: Entry,
+    *,
+    seeds: Sequence[int] = (0, 1, 2),
+    size: Size = "full",
+    done: Callable[[int], None] | None = None,
+) -> Comparison:
+    """Train the entry and its baseline for each seed; `done` hears of each."""
+    outcomes, slowest = [], 0.0
+    for seed in seeds:
+        begun = time.perf_counter()
+        outcomes.append(entry.train(seed, size))
+        slowest = max(slowest, time.perf_counter() - begun)
+        if done is not None:
+            done(seed)
+    sign = 1 if entry.better == "higher" else -1
+    gains = [sign * (outcome.figure - outcome.baseline) for outcome in outcomes]
+    margin = Finding(
+        f"{entry.name}: gain in {entry.measure}",
+        sum(gains) / len(gains),
+        count=len(gains),
+        seeds=len(gains),
+        interval=seeds_interval(gains),
+        baselines={"without": Estimate(sum(outcome.baseline for outcome in outcomes) / len(outcomes))},
+        better="higher",
+        measured=f"{entry.measure} of the mechanism against {entry.without} trained in the same run, over seeds.",
+    )
+    return Comparison(entry, tuple(outcomes), margin, slowest)
