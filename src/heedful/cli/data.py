@@ -85,7 +85,7 @@ def show_summary(summary: "Summary") -> None:
         print_table(
             "Beside the published figures",
             ["figure", "theirs", "ours", "difference", "why"],
-            [[row.figure, f"{row.theirs:,g}", f"{row.ours:,.4g}" if row.ours % 1 else f"{row.ours:,.0f}",
+            [[row.figure, _number(row.theirs), _number(row.ours),
               f"{row.difference:+.1%}", row.reason] for row in rows],
             right=("theirs", "ours", "difference"),
         )  # fmt: skip
@@ -96,6 +96,10 @@ def show_summary(summary: "Summary") -> None:
     )
     for note in summary.notes:
         say(note)
+
+
+def _number(value: float) -> str:
+    return f"{value:,.4g}" if value % 1 else f"{value:,.0f}"
 
 
 def _shorten(text: str, limit: int = 200) -> str:
