@@ -46,15 +46,18 @@ def painted(reading: "Explanation") -> "list[Text]":
     lines = [Text.assemble(("attention  ", "dim"), _paint(reading, by="attention"))]
     if all(word.polarity is not None for word in reading.words):
         lines.append(Text.assemble(("polarity   ", "dim"), _paint(reading, by="polarity")))
-    legend = Text(style="dim")
-    legend.append("brighter = more attention").append("; blue speaks for the decision, orange against it")
-    if any(not word.known for word in reading.words):
-        legend.append("; underlined = unknown word")
-    if reading.unread:
-        legend.append(f"; struck out = not read ({reading.unread} words)")
-    top = sorted(reading.words, key=lambda word: -word.attention)[:5]
+    legend = Text("brighter = more attention; blue speaks for the decision, orange against it", style="dim")
     # The same in words, for those who see no colour.
+    top = sorted(reading.words, key=lambda word: -word.attention)[:5]
     legend.append("\nmost attended: " + ", ".join(f"{word.word} {word.attention:.2f}" for word in top))
+    unknown = dict.fromkeys(word.word for word in reading.words if not word.known)
+    if unknown:
+        legend.append(f"\nunknown to the model (underlined): {', '.join(unknown)}")
+    left_out = [word.word for word in reading.words if not word.read]
+    if reading.unread:
+        left_out.append(f"the last {reading.unread} words")
+    if left_out:
+        legend.append(f"\nnot read (struck out): {', '.join(left_out)}")
     return [*lines, legend]
 
 
@@ -73,8 +76,9 @@ def _paint(reading: "Explanation", *, by: str) -> "Text":
             bgcolor="rgb({},{},{})".format(*(int(30 + (part - 30) * strength) for part in hue))
             if strength > 0.08
             else None,
-            color="black" if strength > 0.5 else None,
+            color=None if strength <= 0.08 else "black" if strength > 0.5 else "white",
             underline=not word.known,
+            strike=not word.read,
         )
         painted.append(reading.text[word.start : word.end], style=style)
         place = word.end

@@ -1,12 +1,15 @@
 """`heedful sweep`: run a study file, a grid of trainings, and ask its records questions."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from heedful.cli.options import AsJson, DataDir
+from heedful.cli.options import AsJson, DataDir, Device
 from heedful.cli.output import print_json, print_table, progress, say
+from heedful.cli.places import default_folder
+from heedful.cli.stopping import can_be_stopped
 
 
 def sweep(
@@ -21,9 +24,12 @@ def sweep(
         str | None, typer.Option("--sql", help="Only ask the records: SQL over the table `records`.")
     ] = None,
     data_dir: DataDir = None,
+    device: Device = "cpu",
     as_json: AsJson = False,
 ) -> None:
     """Train every cell of a grid of corpora × models × settings × seeds; a restart skips those done.
+
+    Relative paths in the study file begin in its own folder.
 
     Example: `heedful sweep examples/scale.toml`, then
     `heedful sweep examples/scale.toml --sql "select scale, avg(test_accuracy) from records group by scale"`
@@ -33,30 +39,37 @@ def sweep(
     from heedful.study.sweep import RECORDS
 
     grid = load_study(study)
-    folder = out or Path("runs") / grid.name
+    folder = out or default_folder(grid.name)
     if sql is not None:
         _show(query(folder / RECORDS, sql), as_json)
         return
-    say(f"{grid.name}: {len(grid.cells)} cells, records in {folder}")
-    with progress("cells", len(grid.cells)) as advance:
+    kept = "The cells that ended have their records: give the same command again to go on."
+    with can_be_stopped(kept), progress(f"{grid.name}, cells", len(grid.cells)) as advance:
         swept = run_study(
-            grid, folder, workers=workers, data_dir=data_dir, done=lambda cell, record: advance(1)
+            grid,
+            folder,
+            workers=workers,
+            data_dir=data_dir,
+            device=device,
+            done=lambda cell, record: advance(1),
         )
-    if swept.skipped:
-        say(f"{swept.skipped} cells were there already.")
+    before = f", {swept.skipped} of them from before" if swept.skipped else ""
+    say(f"{len(swept.records)} of {len(grid.cells)} cells have their records{before}, in {folder / RECORDS}.")
     for cell, fault in swept.failures:
-        say(f"{cell.corpus}, {cell.model}, {dict(cell.settings)} failed: {fault}")
+        say(f"{cell} failed: {fault}")
     columns = ["corpus", "model", *grid.grid, "seed", "dev_accuracy", "test_accuracy", "epoch", "seconds"]
-    _show(swept.records.reindex(columns=columns), as_json)
+    _show(swept.records.reindex(columns=columns), as_json, failures=swept.failures)
     if swept.failures:
         raise typer.Exit(2)
 
 
-def _show(frame: Any, as_json: bool) -> None:
+def _show(frame: Any, as_json: bool, *, failures: Iterable[tuple[Any, str]] = ()) -> None:
     if as_json:
         import json
 
-        print_json({"schema": 1, "rows": json.loads(frame.to_json(orient="records"))})
+        rows = json.loads(frame.to_json(orient="records", double_precision=15))
+        failed = [{"cell": str(cell), "why": fault} for cell, fault in failures]
+        print_json({"schema": 1, "rows": rows, "failures": failed})
         return
     rows = [
         [f"{value:.4g}" if isinstance(value, float) else str(value) for value in row]

@@ -1,18 +1,18 @@
 """`heedful train`: train a classifier on a corpus and leave a run folder."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from heedful.cli.flags import takes_settings
 from heedful.cli.options import AsJson, DataDir, Device, LabelColumn, Seed, SplitColumn, TextColumn
 from heedful.cli.output import print_json, say
+from heedful.cli.places import default_folder
+from heedful.cli.stopping import can_be_stopped
+from heedful.cli.watching import shown_progress
 from heedful.models.settings import ModelSettings
 from heedful.training.settings import TrainingSettings
-
-if TYPE_CHECKING:
-    from heedful.training.callbacks import Callback
 
 
 @takes_settings(ModelSettings, TrainingSettings)
@@ -41,20 +41,22 @@ def train(
     """
     from heedful.training import train as train_model
 
-    folder = out or Path("runs") / f"{Path(source).name.split('.')[0]}-{model}"
-    run = train_model(
-        source,
-        model=model,
-        out=folder,
-        data_dir=data_dir,
-        device=device,
-        callbacks=[shown_progress()],
-        seed=seed,
-        text=text,
-        label=label,
-        split=split,
-        **(changes or {}),
-    )
+    folder = out or default_folder(Path(source).name.split(".")[0], model)
+    kept = "What is trained so far is kept: give the same command again to go on."
+    with can_be_stopped(kept), shown_progress() as progress:
+        run = train_model(
+            source,
+            model=model,
+            out=folder,
+            data_dir=data_dir,
+            device=device,
+            callbacks=[progress],
+            seed=seed,
+            text=text,
+            label=label,
+            split=split,
+            **(changes or {}),
+        )
     for note in run.notes:
         say(note)
     if as_json:
@@ -62,60 +64,3 @@ def train(
         return
     typer.echo(run.summary())
     typer.echo(f'The run is in {folder}. Look inside: heedful explain {folder} "a text of yours"')
-
-
-def shown_progress() -> "Callback":
-    """A callback that shows a training: a bar with loss, dev accuracy and time left, or a line an epoch."""
-    import sys
-    from collections.abc import Mapping
-
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-    from heedful.training.callbacks import Callback, Training
-
-    class Shown(Callback):
-        def begin(self, training: Training) -> None:
-            self.bar: Progress | None = None
-            if training.epoch:
-                say(f"Going on after epoch {training.epoch}.")
-            if sys.stderr.isatty():
-                self.bar = Progress(
-                    TextColumn("epoch {task.fields[epoch]}"),
-                    BarColumn(),
-                    TextColumn("loss {task.fields[loss]:.4f}  dev {task.fields[dev]}"),
-                    TimeRemainingColumn(),
-                    console=Console(stderr=True),
-                    transient=True,
-                )
-                self.task = self.bar.add_task(
-                    "train",
-                    total=training.settings.epochs,
-                    completed=training.epoch,
-                    epoch=training.epoch,
-                    loss=0.0,
-                    dev="–",
-                )
-                self.bar.start()
-
-        def step_ends(self, training: Training) -> None:
-            if self.bar is not None:
-                done = (
-                    training.epoch - 1 + (training.step % training.steps_per_epoch) / training.steps_per_epoch
-                )
-                self.bar.update(self.task, completed=done, epoch=training.epoch, loss=training.loss)
-
-        def epoch_ends(self, training: Training, row: Mapping[str, Any]) -> None:
-            if self.bar is not None:
-                self.bar.update(self.task, completed=training.epoch, dev=f"{row['dev_accuracy']:.1%}")
-            else:
-                say(
-                    f"epoch {row['epoch']}: loss {row['train_loss']:.4f}, "
-                    f"dev accuracy {row['dev_accuracy']:.4f}"
-                )
-
-        def end(self, training: Training) -> None:
-            if self.bar is not None:
-                self.bar.stop()
-
-    return Shown()

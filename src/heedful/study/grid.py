@@ -2,15 +2,19 @@
 
 ```toml
 name = "scale-on-sst"
-corpora = ["sst"]            # names, paths, or hf:NAME
+corpora = ["sst"]            # names, paths (from the study file's folder), or hf:NAME
 models = ["dp", "ad"]        # names or presets
 seeds = [0, 1, 2]
+keep_runs = false            # true leaves each cell's run folder beside the records
 
 [settings]                   # the same in every cell
 epochs = 20
 
 [grid]                       # every combination of these
 scale = [1, 10, 100]
+
+[columns]                    # of corpora that are files, where they are not obvious
+text = "body"
 ```
 """
 
@@ -19,15 +23,41 @@ import itertools
 import json
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from heedful.data.named import check_source
-from heedful.errors import UserError
+from heedful.data.catalogue import CATALOGUE
+from heedful.data.corpus import Corpus
+from heedful.data.named import check_source, load_data
+from heedful.data.vocabulary import Vocabulary
+from heedful.errors import UserError, choose_from
+from heedful.models.building import build_model
+from heedful.models.settings import ModelSettings
 from heedful.settings import settings_from
 from heedful.training.presets import prepare
+from heedful.training.settings import TrainingSettings
+
+COLUMNS = ("text", "label", "split")
+TABLES = ("settings", "grid", "columns")
+
+
+@dataclass(frozen=True)
+class Origin:
+    """A corpus as `load_data` takes it."""
+
+    source: str
+    text: str | None = None
+    label: str | None = None
+    split: str | None = None
+
+
+def load_origin(origin: Origin, data_dir: str | Path | None = None) -> Corpus:
+    """Load a corpus; its splits do not follow a cell's seed: seeds must differ in nothing else."""
+    return load_data(
+        origin.source, data_dir=data_dir, text=origin.text, label=origin.label, split=origin.split
+    )
 
 
 @dataclass(frozen=True)
@@ -39,10 +69,20 @@ class Cell:
     settings: Mapping[str, Any]
 
     @cached_property
+    def prepared(self) -> tuple[ModelSettings, TrainingSettings]:
+        """All settings of the training; a mistake in them is refused here."""
+        return prepare(self.model, self.settings)
+
+    @cached_property
     def key(self) -> str:
-        """Twelve hexadecimal digits that stand for exactly this training."""
-        content = json.dumps([self.corpus, self.model, dict(self.settings)], sort_keys=True)
+        """Twelve hexadecimal digits that stand for the corpus by name, the model and all its settings."""
+        model, training = self.prepared
+        content = json.dumps([self.corpus, self.model, asdict(model), asdict(training)], sort_keys=True)
         return hashlib.blake2b(content.encode(), digest_size=6).hexdigest()
+
+    def __str__(self) -> str:
+        settings = ", ".join(f"{name} {value}" for name, value in self.settings.items())
+        return f"{self.corpus}, {self.model}, {settings}"
 
 
 @dataclass(frozen=True)
@@ -53,20 +93,25 @@ class Study:
     corpora: tuple[str, ...]
     models: tuple[str, ...] = ("dp",)
     seeds: tuple[int, ...] = (0,)
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    grid: Mapping[str, Any] = field(default_factory=dict)
-    keep_runs: bool = False  # leave each cell's run folder beside the records
+    keep_runs: bool = False
+    settings: dict = field(default_factory=dict)
+    grid: dict = field(default_factory=dict)
+    columns: dict = field(default_factory=dict)
+    base: Path = Path()  # where relative paths in the study begin
 
     def __post_init__(self) -> None:
-        for name in ("corpora", "models", "seeds"):
-            if not getattr(self, name):
-                raise UserError(f"The study {self.name!r} needs at least one value in {name}.")
+        for name, kind in (("corpora", str), ("models", str), ("seeds", int)):
+            _check_values(f"{name} of the study {self.name!r}", getattr(self, name), kind)
         for name, values in self.grid.items():
-            if not isinstance(values, list | tuple) or not values:
-                raise UserError(f"grid.{name} must be a list of values to try, but it is {values!r}.")
-        twice = (set(self.settings) & set(self.grid)) | ({"seed"} & ({*self.settings, *self.grid}))
-        if twice:
-            raise UserError(f"{min(twice)} is given twice: say it once, under settings, grid or seeds.")
+            _check_values(f"grid.{name}", values)
+        for name, column in self.columns.items():
+            choose_from("column", name, COLUMNS)
+            _check_values("columns", [column], str)
+        for name in {**self.settings, **self.grid}:
+            if name == "seed":
+                raise UserError("A study has its seeds in one place: write seeds = [...] at its beginning.")
+            if name in self.settings and name in self.grid:
+                raise UserError(f"{name} is given twice: say it once, under settings or under grid.")
 
     @cached_property
     def cells(self) -> tuple[Cell, ...]:
@@ -79,12 +124,39 @@ class Study:
             )
         )
 
-    def check(self, *, data_dir: str | Path | None = None) -> None:
-        """Refuse, by name, any corpus, model or value that would fail later."""
-        for corpus in self.corpora:
-            check_source(corpus, data_dir=data_dir)
+    def origin(self, corpus: str) -> "Origin":
+        """Where one of the study's corpora comes from; a named one knows its columns."""
+        if corpus in CATALOGUE:
+            return Origin(corpus)
+        source = corpus if corpus.startswith("hf:") else str(self.base / Path(corpus).expanduser())
+        return Origin(source, **self.columns)
+
+    def place(self, model: ModelSettings) -> ModelSettings:
+        """The model's settings with the files they name looked for where the study's paths begin."""
+        return replace(
+            model, vectors_file=self._found(model.vectors_file), pretrained=self._found(model.pretrained)
+        )
+
+    def check(self, *, data_dir: str | Path | None = None) -> dict[str, Corpus]:
+        """Refuse, by name, anything that would fail later; the corpora are read for it, and returned.
+
+        Every model is built once for its corpus' classes, with an empty vocabulary.
+        """
         for cell in self.cells:
-            prepare(cell.model, cell.settings)
+            _ = cell.key
+        origins = {corpus: self.origin(corpus) for corpus in self.corpora}
+        for origin in origins.values():
+            check_source(origin.source, data_dir=data_dir)
+        corpora = {corpus: load_origin(origin, data_dir) for corpus, origin in origins.items()}
+        nothing = Vocabulary.build([])
+        for name, model in dict.fromkeys((cell.corpus, self.place(cell.prepared[0])) for cell in self.cells):
+            if model.embedding_source == "file" and not Path(model.vectors_file).is_file():
+                raise UserError(f"There is no file of word vectors at {model.vectors_file}.")
+            build_model(model, nothing, corpora[name].label_names)
+        return corpora
+
+    def _found(self, path: str) -> str:
+        return str(self.base / path) if path and (self.base / path).exists() else path
 
 
 def load_study(path: str | Path) -> Study:
@@ -98,5 +170,23 @@ def load_study(path: str | Path) -> Study:
         raise UserError(f"{path} is a folder: give the study's TOML file.") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UserError(f"{path} is not valid TOML: {error}.") from None
-    content.setdefault("name", path.stem)
-    return settings_from(Study, content, where=str(path))
+    tables = {name: content.pop(name, {}) for name in TABLES}
+    for name, table in tables.items():
+        if not isinstance(table, dict):
+            raise UserError(f"{name} in {path} must be a table, written [{name}], but it is {table!r}.")
+    if "base" in content:  # ours to say, not the file's
+        raise UserError(f"There is no setting 'base' in {path}: its paths begin in its own folder.")
+    study = settings_from(Study, {"name": path.stem, **content, **tables}, where=str(path))
+    return replace(study, base=path.parent)
+
+
+def _check_values(what: str, values: Any, kind: type = object) -> None:
+    """There must be a list of values of this kind, with something in it and nothing twice."""
+    if not isinstance(values, list | tuple) or not values:
+        raise UserError(f"{what} must be a list of values to try, but it is {values!r}.")
+    for place, value in enumerate(values):
+        if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+            wanted = "texts" if kind is str else "whole numbers"
+            raise UserError(f"{what} must be {wanted}, but there is {value!r}.")
+        if value in values[:place]:
+            raise UserError(f"{what} has {value!r} twice: say it once.")

@@ -1,5 +1,7 @@
 """Where a model runs: a device's name, tried before any work starts."""
 
+from textwrap import shorten
+
 import torch
 
 from heedful.errors import UserError
@@ -11,6 +13,6 @@ def find_device(name: str | torch.device) -> torch.device:
         device = torch.device(name)
         torch.zeros(1, device=device).item()  # an asynchronous or empty device shows its fault here
     except (RuntimeError, AssertionError, NotImplementedError) as error:
-        reason = str(error).strip().splitlines()[0].rstrip(".")
+        reason = shorten(str(error), 100, placeholder=" …").rstrip(".")
         raise UserError(f"The device {str(name)!r} cannot be used here ({reason}): try cpu.") from None
     return device

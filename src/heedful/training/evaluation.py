@@ -31,9 +31,9 @@ class Evaluation:
     macro_f1: float
 
 
-def evaluate(model: Classifier, encoded: EncodedTexts, *, device: str = "cpu") -> Evaluation:
-    """Run the model over all texts and compare its decisions with the labels."""
-    logits = logits_of(model, encoded, device=device)
+def evaluate(model: Classifier, encoded: EncodedTexts) -> Evaluation:
+    """Run the model, where it is, over all texts and compare its decisions with the labels."""
+    logits = logits_of(model, encoded)
     labels = torch.from_numpy(np.asarray(encoded.labels, dtype=np.int64))
     decided = decisions(logits)
     return Evaluation(
@@ -45,7 +45,7 @@ def evaluate(model: Classifier, encoded: EncodedTexts, *, device: str = "cpu") -
     )
 
 
-def predict(model: Classifier, texts: Sequence[str], *, device: str = "cpu") -> Tensor:
+def predict(model: Classifier, texts: Sequence[str]) -> Tensor:
     """The logits (N, K or 1) of texts, in their order."""
     settings = model.settings
     encoded = encode_texts(
@@ -57,12 +57,12 @@ def predict(model: Classifier, texts: Sequence[str], *, device: str = "cpu") -> 
         max_length=settings.max_length,
         keep_texts=settings.encoder == "pretrained",
     )
-    return logits_of(model, encoded, device=device)
+    return logits_of(model, encoded)
 
 
-def logits_of(model: Classifier, encoded: EncodedTexts, *, device: str = "cpu") -> Tensor:
+def logits_of(model: Classifier, encoded: EncodedTexts) -> Tensor:
     """The logits (N, K or 1) of all texts, in their own order, with dropout off."""
-    was_training = model.training
+    was_training, device = model.training, model.head.weight.device
     model.eval()
     parts: list[Tensor] = []
     rows: list[np.ndarray] = []

@@ -20,14 +20,16 @@ from heedful.models.settings import ModelSettings
 from heedful.training import run as files
 from heedful.training.callbacks import Callback
 from heedful.training.checkpoint import Checkpoint
+from heedful.training.devices import find_device
 from heedful.training.evaluation import evaluate
 from heedful.training.loop import fit
-from heedful.training.presets import prepare
+from heedful.training.presets import check_together, prepare
 from heedful.training.run import Recipe, Run
 from heedful.training.settings import TrainingSettings
 
-# A checkpoint of a large table can cost more than a short epoch, so they are written at most this often.
-SECONDS_BETWEEN_CHECKPOINTS = 5.0
+# A checkpoint is written after every epoch, unless that would take more than this share of the time: one of a
+# large table can cost more than a short epoch.
+SHARE_FOR_CHECKPOINTS = 0.05
 
 
 def train(
@@ -49,6 +51,7 @@ def train(
     `train("reviews.csv", model="dp", scale=10, epochs=20)`; with `out` a run folder is left there.
     """
     model_settings, training_settings = prepare(model, changes)
+    find_device(device)
     where: dict[str, Any] = {}
     if not isinstance(source, Corpus):
         columns = {"text": text, "label": label, "split": split}
@@ -87,6 +90,8 @@ def train_run(
     An unfinished folder made from the same recipe is finished; one made from another is refused, and so is a
     finished one.
     """
+    check_together(model, training)
+    find_device(device)
     rules = rules or WordRules()
     recipe = Recipe(
         model=model,
@@ -135,14 +140,15 @@ def _train(
         resume=resume,
         keep=_Keeper(folder / files.CHECKPOINT) if folder is not None else None,
     )
+    earlier = sum(row["seconds"] for row in (resume.history if resume else ()) if row["kind"] == "epoch")
     epochs = [row for row in history if row["kind"] == "epoch"]
     best = max(epochs, key=lambda row: row["dev_accuracy"])  # max keeps the first of equals, as the loop does
     result = {
         "dev_accuracy": best["dev_accuracy"],
         "epoch": best["epoch"],
         "epochs": len(epochs),
-        **_test_once(model, sets.get("test"), device),
-        "seconds": time.perf_counter() - begun,
+        **_test_once(model, sets.get("test")),
+        "seconds": earlier + time.perf_counter() - begun,
     }
     return Run(model, recipe, vocabulary, pd.DataFrame(history), result, notes=corpus.notes)
 
@@ -173,10 +179,10 @@ def encode_splits(corpus: Corpus, recipe: Recipe) -> tuple[Vocabulary, dict[str,
     return vocabulary, sets
 
 
-def _test_once(model: Classifier, test: EncodedTexts | None, device: str) -> dict[str, float | None]:
+def _test_once(model: Classifier, test: EncodedTexts | None) -> dict[str, float | None]:
     if test is None:
         return {"test_accuracy": None, "test_macro_f1": None}
-    judged = evaluate(model, test, device=device)
+    judged = evaluate(model, test)
     return {"test_accuracy": judged.accuracy, "test_macro_f1": judged.macro_f1}
 
 
@@ -198,13 +204,15 @@ def _refuse_another_run(folder: Path, recipe: Recipe) -> None:
 
 
 class _Keeper:
-    """Writes a checkpoint when the last one is old enough."""
+    """Writes a checkpoint whenever writing them has not taken its share of the time already."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.written = time.perf_counter()
+        self.ended, self.cost = time.perf_counter(), 0.0
 
     def __call__(self, checkpoint: Checkpoint) -> None:
-        if time.perf_counter() - self.written >= SECONDS_BETWEEN_CHECKPOINTS:
+        begun = time.perf_counter()
+        if self.cost <= SHARE_FOR_CHECKPOINTS * (begun - self.ended):
             checkpoint.save(self.path)
-            self.written = time.perf_counter()
+            self.ended = time.perf_counter()
+            self.cost = self.ended - begun

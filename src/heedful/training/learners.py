@@ -40,13 +40,12 @@ class Learner(Protocol):
 
 
 def choose_learner(
-    model: Classifier, train: EncodedTexts, *, settings: TrainingSettings, device: str = "cpu"
+    model: Classifier, train: EncodedTexts, *, settings: TrainingSettings, device: torch.device
 ) -> Learner:
     """The fastest learner that fits the model, the settings and the device."""
-    if settings.compiled and compiled.available() and device == "cpu":
-        score = kernel_score(model, settings)
-        if score is not None:
-            return CompiledLearner(model, score, train, settings)
+    score = kernel_score(model, settings)
+    if score is not None and settings.compiled and compiled.available() and device.type == "cpu":
+        return CompiledLearner(model, score, train, settings)
     return AutogradLearner(model, train, settings, device)
 
 
@@ -115,7 +114,7 @@ class AutogradLearner:
     """
 
     def __init__(
-        self, model: Classifier, train: EncodedTexts, settings: TrainingSettings, device: str
+        self, model: Classifier, train: EncodedTexts, settings: TrainingSettings, device: torch.device
     ) -> None:
         self.model, self.train, self.settings, self.device = model, train, settings, device
         self.rate, self.steps = settings.rate, 0
@@ -223,7 +222,8 @@ def _optimiser(groups: list[dict[str, Any]], settings: TrainingSettings) -> torc
     if settings.optimiser == "adagrad":
         return torch.optim.Adagrad(groups, lr=settings.rate, lr_decay=settings.rate_decay)
     if settings.optimiser == "adam":
-        return torch.optim.Adam(groups, lr=settings.rate, amsgrad=settings.amsgrad)
+        # Adam moves every row of a table at every step; fused, it goes over the memory once.
+        return torch.optim.Adam(groups, lr=settings.rate, amsgrad=settings.amsgrad, fused=True)
     if settings.optimiser == "adamw":
-        return torch.optim.AdamW(groups, lr=settings.rate, amsgrad=settings.amsgrad)
+        return torch.optim.AdamW(groups, lr=settings.rate, amsgrad=settings.amsgrad, fused=True)
     raise UserError(f"There is no optimiser {settings.optimiser!r}.")

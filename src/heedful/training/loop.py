@@ -5,6 +5,7 @@ The dev split chooses the epoch that is kept. The test split is not known here.
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
@@ -13,9 +14,11 @@ from torch import Tensor
 
 from heedful.data.batches import plan_batches
 from heedful.data.encoded import EncodedTexts
+from heedful.errors import UserError
 from heedful.models.building import Classifier
 from heedful.training.callbacks import Callback, Training
 from heedful.training.checkpoint import Checkpoint
+from heedful.training.devices import find_device
 from heedful.training.evaluation import evaluate
 from heedful.training.learners import choose_learner
 from heedful.training.settings import TrainingSettings
@@ -34,11 +37,12 @@ def fit(
 ) -> list[dict[str, Any]]:
     """Train `model` in place, leave it with the weights of its best dev epoch, and return the history.
 
-    `keep` is handed a checkpoint after every epoch; `resume` goes on from one, and ends as if nothing had
-    happened.
+    `keep` is handed a checkpoint after every epoch, to be written before it returns: training goes on in the
+    same tensors. `resume` goes on from one, and ends as if nothing had happened.
     """
-    model.to(device).train()
-    learner = choose_learner(model, train, settings=settings, device=device)
+    where = find_device(device)
+    model.to(where).train()
+    learner = choose_learner(model, train, settings=settings, device=where)
     training = Training(model, settings, train, dev)
     best = {"accuracy": -1.0, "epoch": 0}
     best_weights: dict[str, Tensor] = {}
@@ -68,7 +72,7 @@ def fit(
             callback.epoch_begins(training)
 
         losses = []
-        with torch.random.fork_rng(devices=[]):
+        with _own_chance(where):
             torch.manual_seed(epoch_seed)
             learner.begin_epoch(epoch_seed)
             for rows in plan:
@@ -78,7 +82,8 @@ def fit(
                 for callback in callbacks:
                     callback.step_ends(training)
 
-        judged = evaluate(model, dev, device=device)
+        _refuse_divergence(losses, training.epoch)
+        judged = evaluate(model, dev)
         row = {
             "kind": "epoch",
             "epoch": training.epoch,
@@ -121,3 +126,17 @@ def fit(
 
 def _out_of_patience(epoch: int, best_epoch: float, patience: int | None) -> bool:
     return patience is not None and epoch > 0 and epoch - best_epoch >= patience
+
+
+def _own_chance(device: torch.device) -> AbstractContextManager[None]:
+    """A block whose draws, also on an accelerator, do not move the generators of whoever called us."""
+    if device.type == "cpu":
+        return torch.random.fork_rng(devices=[])
+    return torch.random.fork_rng(devices=[device], device_type=device.type)
+
+
+def _refuse_divergence(losses: Sequence[float], epoch: int) -> None:
+    if not np.isfinite(losses).all():
+        raise UserError(
+            f"The loss is no longer a number in epoch {epoch}: try a smaller rate, or clip the gradient."
+        )

@@ -150,6 +150,7 @@ def _all_presets() -> dict[str, Preset]:
 
 
 PRESETS = _all_presets()
+ALIGNABLE = ("dot", "scaled-dot", "general", "additive")  # attention that has VᵀW
 
 
 def prepare(name: str, changes: Mapping[str, Any] | None = None) -> tuple[ModelSettings, TrainingSettings]:
@@ -161,10 +162,28 @@ def prepare(name: str, changes: Mapping[str, Any] | None = None) -> tuple[ModelS
     for change in changes or {}:
         if change not in ours | theirs:
             raise UserError(f"There is no setting {change!r}{nearest(change, sorted(ours | theirs))}.")
-    given = {key: value for key, value in (changes or {}).items() if value is not None}
-    model = {**_values(preset.model), **{key: value for key, value in given.items() if key in ours}}
-    training = {**_values(preset.training), **{key: value for key, value in given.items() if key in theirs}}
-    return settings_from(ModelSettings, model), settings_from(TrainingSettings, training)
+    given = dict(changes or {})
+    model = settings_from(
+        ModelSettings, {**_values(preset.model), **{key: given[key] for key in given if key in ours}}
+    )
+    training = settings_from(
+        TrainingSettings, {**_values(preset.training), **{key: given[key] for key in given if key in theirs}}
+    )
+    check_together(model, training)
+    return model, training
+
+
+def check_together(model: ModelSettings, training: TrainingSettings) -> None:
+    """Refuse, before any work, a training that its model cannot take: a penalty on VᵀW that it has not."""
+    if not training.penalty:
+        return
+    if model.hierarchical:
+        raise UserError("The penalty on VᵀW needs one level, but this model is hierarchical: leave it out.")
+    if model.control in ("uniform", "frozen") or model.attention not in ALIGNABLE:
+        name = model.attention if model.control == "none" else f"{model.control} {model.attention}"
+        raise UserError(
+            f"The penalty on VᵀW needs {', '.join(ALIGNABLE)} attention, but this is {name}: leave it out."
+        )
 
 
 def _names(cls: type) -> set[str]:

@@ -2,13 +2,14 @@
 
 `settings.toml`, `vocabulary.json`, `weights.safetensors`, `history.parquet` and `result.json`; the last one
 is written last, so a folder without it is a training that was interrupted and can go on from
-`checkpoint.safetensors`.
+`checkpoint.safetensors`. A run with a pretrained encoder holds that too, in `encoder`.
 """
 
 import json
+import shutil
 import tomllib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +20,12 @@ from safetensors.torch import load_file, save
 from heedful.data.vocabulary import Vocabulary
 from heedful.data.words import WordRules
 from heedful.errors import UserError
-from heedful.files import write_atomically
+from heedful.files import folder_atomically, write_atomically
 from heedful.models.building import Classifier, build_model
+from heedful.models.pretrained import PretrainedEncoder
 from heedful.models.settings import ModelSettings
 from heedful.settings import settings_from, to_toml
+from heedful.training.devices import find_device
 from heedful.training.settings import TrainingSettings
 
 FORMAT = 1
@@ -34,6 +37,8 @@ SETTINGS, VOCABULARY, WEIGHTS, HISTORY, RESULT = (
     "result.json",
 )
 CHECKPOINT, LOCK = "checkpoint.safetensors", ".lock"
+ENCODER = "encoder"  # of a pretrained one: its network and tokenizer, as Hugging Face saves them
+NETWORK = "words.encoder.network."  # how its weights are called inside ours
 
 
 @dataclass(frozen=True)
@@ -107,7 +112,12 @@ class Run:
         """Write all files of the run into `folder`, the result last."""
         folder = Path(folder)
         write_beginning(folder, self.recipe, self.vocabulary)
-        weights = {name: value.detach().cpu().contiguous() for name, value in self.model.state_dict().items()}
+        _save_encoder(self.model, folder)
+        weights = {
+            name: value.detach().cpu().contiguous()
+            for name, value in self.model.state_dict().items()
+            if not name.startswith(NETWORK)
+        }
         with write_atomically(folder / WEIGHTS, "wb") as file:
             file.write(save(weights, metadata={"format": str(FORMAT)}))
         with write_atomically(folder / HISTORY, "wb") as file:
@@ -115,6 +125,17 @@ class Run:
         with write_atomically(folder / RESULT) as file:
             json.dump({"schema": FORMAT, **self.result}, file, indent=2)
         return Run(self.model, self.recipe, self.vocabulary, self.history, self.result, folder, self.notes)
+
+
+def _save_encoder(model: Classifier, folder: Path) -> None:
+    encoder = model.words.encoder
+    if not isinstance(encoder, PretrainedEncoder):
+        return
+    if (folder / ENCODER).exists():  # of an attempt that was killed before it wrote its result
+        shutil.rmtree(folder / ENCODER)
+    with folder_atomically(folder / ENCODER) as place:
+        encoder.network.save_pretrained(place)
+        encoder.tokenizer.save_pretrained(place)
 
 
 def write_beginning(folder: Path, recipe: Recipe, vocabulary: Vocabulary) -> None:
@@ -132,15 +153,21 @@ def load_run(folder: str | Path, *, device: str = "cpu") -> Run:
         raise UserError(
             f"{folder} is not a run: it has no {SETTINGS}; `heedful train CORPUS --out {folder}` makes one."
         )
+    place = find_device(device)
     recipe = Recipe.load(folder / SETTINGS)
     if not (folder / RESULT).exists():
         raise UserError(
             f"{folder} is an unfinished training: give `heedful train` the same settings to finish it."
         )
     vocabulary = Vocabulary.load(folder / VOCABULARY)
-    model = build_model(recipe.model, vocabulary, recipe.classes, rules=recipe.words)
+    settings = recipe.model
+    if settings.encoder == "pretrained":
+        # From the folder itself: a run needs no network, and nobody else's files.
+        settings = replace(settings, pretrained=str(folder / ENCODER))
+    model = build_model(settings, vocabulary, recipe.classes, rules=recipe.words)
+    network = {name: value for name, value in model.state_dict().items() if name.startswith(NETWORK)}
     try:
-        model.load_state_dict(load_file(folder / WEIGHTS, device=device))
+        model.load_state_dict({**network, **load_file(folder / WEIGHTS)})
         history = pd.read_parquet(folder / HISTORY)
         result = json.loads((folder / RESULT).read_text(encoding="utf-8"))
     except FileNotFoundError as error:
@@ -154,4 +181,4 @@ def load_run(folder: str | Path, *, device: str = "cpu") -> Run:
     except (OSError, ValueError) as error:
         raise UserError(f"{folder} is damaged: {str(error).splitlines()[0]}") from error
     result.pop("schema", None)
-    return Run(model.to(device).eval(), recipe, vocabulary, history, result, folder)
+    return Run(model.to(place).eval(), recipe, vocabulary, history, result, folder)

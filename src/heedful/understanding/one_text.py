@@ -1,9 +1,9 @@
 """One text as a model reads it: the decision, and each word's attention and polarity.
 
-A word's attention is its weight; in a hierarchical model, its weight in its sentence times the sentence's.
-Its polarity is what its state alone would say (Sun & Lu, Eq. 7), as a margin for the decided class against
-the strongest other one: above 0 speaks for the decision. In a hierarchical model the head reads sentences, so
-a word has the polarity of its sentence.
+A word's attention is its weight, averaged over heads where there are several; in a hierarchical model, its
+weight in its sentence times the sentence's. Its polarity is what its state alone would say (Sun & Lu, Eq. 7),
+as a margin for the decided class against the strongest other one: above 0 speaks for the decision. In a
+hierarchical model the head reads sentences, so a word has the polarity of its sentence.
 """
 
 from dataclasses import asdict, dataclass
@@ -15,7 +15,9 @@ import torch
 from torch import Tensor
 
 from heedful.data.batches import Batch
+from heedful.data.vocabulary import UNKNOWN_ID
 from heedful.errors import UserError
+from heedful.models.classifier import FlatClassifier
 from heedful.models.subject import Subject
 from heedful.models.trace import Trace, decisions, probabilities
 from heedful.training.run import Run, load_run
@@ -36,6 +38,7 @@ class WordReading:
     attention: float
     polarity: float | None  # None where the head is not linear
     known: bool  # False: the model reads it as the unknown word
+    read: bool  # False: the model's own tokenizer or length leaves it out
 
 
 @dataclass(frozen=True)
@@ -65,9 +68,7 @@ class Explanation:
         parts, place = [], 0
         for word in self.words:
             parts.append(escape(self.text[place : word.start]))
-            shown = escape(self.text[word.start : word.end])
-            shade = f"background: rgba(230, 159, 0, {word.attention / most:.2f})"
-            parts.append(f'<span style="{shade}" title="attention {word.attention:.3f}">{shown}</span>')
+            parts.append(_span(word, escape(self.text[word.start : word.end]), word.attention / most))
             place = word.end
         rest = escape(self.text[place:])
         tail = f'<span style="opacity: 0.4" title="not read">{rest}</span>' if self.unread else rest
@@ -85,50 +86,70 @@ def explain(subject: "Subject | Run | str | Path", text: str) -> Explanation:
     with torch.inference_mode():
         batch = subject.encode([text])
         logits = subject.logits(batch)
-        attention, polarity = read_words(subject, batch, decided=int(decisions(logits)[0]))
+        decided = int(decisions(logits)[0])
+        attention, polarity, read = read_words(subject, batch, decided=decided)
     chances = probabilities(logits)[0]
-    decided = int(decisions(logits)[0])
     assert batch.words is not None
     words = batch.words[0]
-    known = (batch.ids[0] != 1).tolist()
     readings = tuple(
-        WordReading(form, int(start), int(end), weight, speaks, known[place])
-        for place, (form, start, end, weight, speaks) in enumerate(
-            zip(words.forms, words.starts, words.ends, attention, polarity, strict=True)
+        WordReading(form, int(start), int(end), *values)
+        for form, start, end, *values in zip(
+            words.forms,
+            words.starts,
+            words.ends,
+            attention,
+            polarity,
+            _known(subject, batch),
+            read,
+            strict=True,
         )
     )
+    while readings and not readings[-1].read:  # the end that the model did not reach is told as one piece
+        readings = readings[:-1]
+    unread = words.unread + len(words) - len(readings)
     return Explanation(
         text=text,
         decision=subject.classes[decided],
         probability=float(chances[decided]),
         probabilities={name: float(chance) for name, chance in zip(subject.classes, chances, strict=True)},
         words=readings,
-        unread=words.unread,
-        read_to=int(words.ends[-1]) if words.unread else len(text),
+        unread=unread,
+        read_to=readings[-1].end if unread else len(text),
     )
 
 
-def read_words(subject: Subject, batch: Batch, *, decided: int) -> tuple[list[float], list[float | None]]:
-    """Attention and polarity of each word of a batch of one text."""
+def read_words(
+    subject: Subject, batch: Batch, *, decided: int
+) -> tuple[list[float], list[float | None], list[bool]]:
+    """Attention and polarity of each word of a batch of one text, and whether it was read."""
     final = subject.trace(batch)
     count = int(batch.mask.sum())
     margins = _margins(final, decided)
     if batch.sentences is None:
-        weights = _by_item(final.weights, final.items, count)
-        speaks = [None] * count if margins is None else margins[0, :count].tolist()
-        return weights, speaks
+        rows = final.weights.shape[1] if final.weights.dim() == 3 else 1
+        weights = _by_item(final.weights / rows, final.items, count)
+        slots = _by_item(torch.ones_like(final.weights), final.items, count)
+        speaks: list[float | None] = [None] * count
+        if margins is not None:  # of a word in several pieces, their mean
+            summed = _by_item(margins, final.items, count)
+            speaks = [total / max(pieces, 1) for total, pieces in zip(summed, slots, strict=True)]
+        return weights, speaks, [pieces > 0 for pieces in slots]
     within = subject.trace(batch, "words")
     weights = _by_item(within.weights * final.weights[..., None], within.items, count)
-    ranks = _by_item(
-        torch.arange(within.items.shape[1])[None, :, None].expand_as(within.items).float(),
-        within.items,
-        count,
-    )
-    return weights, [None if margins is None else float(margins[0, int(rank)]) for rank in ranks]
+    if margins is None:
+        return weights, [None] * count, [True] * count
+    spread = margins[..., None].expand_as(within.weights)  # each word stands once, so nothing is summed
+    return weights, [*_by_item(spread, within.items, count)], [True] * count
+
+
+def _known(subject: Subject, batch: Batch) -> list[bool]:
+    if isinstance(subject, FlatClassifier) and subject.settings.encoder == "pretrained":
+        return [True] * len(batch.ids[0])  # it cuts any word into pieces that it knows
+    return (batch.ids[0] != UNKNOWN_ID).tolist()
 
 
 def _margins(trace: Trace, decided: int) -> Tensor | None:
-    """What each slot says for the decided class against its strongest rival (B, T), if a linear head."""
+    """What each slot says for the decided class against its rival (B, T); None without a linear head."""
     if trace.linear is None:
         return None
     logits = trace.token_logits
@@ -143,4 +164,16 @@ def _by_item(values: Tensor, items: Tensor, count: int) -> list[float]:
     """The sum of each item's slots, of the first instance."""
     flat, slots = values[0].flatten(), items[0].flatten()
     real = slots >= 0
-    return torch.zeros(count).index_add(0, slots[real], flat[real]).tolist()
+    return flat.new_zeros(count).index_add(0, slots[real], flat[real]).tolist()
+
+
+def _span(word: WordReading, shown: str, strength: float) -> str:
+    style = f"background: rgba(230, 159, 0, {strength:.2f})"
+    title = f"attention {word.attention:.3f}"
+    if word.polarity is not None:
+        title += f", polarity {word.polarity:+.3f}"
+    if not word.known:
+        style, title = f"{style}; text-decoration: underline dotted", f"{title}, unknown word"
+    if not word.read:
+        style, title = "opacity: 0.4", "not read"
+    return f'<span style="{style}" title="{title}">{shown}</span>'
