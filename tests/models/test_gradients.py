@@ -173,3 +173,20 @@ def test_an_instance_without_words_has_scores_of_zero():
     assert tokens.tolist() == [3]
     assert found.scores.tolist() == [[1.0], [0.0]]
     assert torch.isfinite(found.loss)
+
+
+@pytest.mark.parametrize("classes", [1, 3])
+def test_a_bias_of_the_head_moves_the_push_and_nothing_else(classes):
+    draw = torch.Generator().manual_seed(7)
+    tokens, places = occurrences(IDS, LENGTHS)
+    attention = torch.randn(len(tokens), generator=draw, dtype=torch.float64).requires_grad_()
+    polarity = torch.randn(len(tokens), classes, generator=draw, dtype=torch.float64).requires_grad_()
+    bias = torch.randn(classes, generator=draw, dtype=torch.float64)
+    labels = torch.arange(len(TEXTS)) % max(classes, 2)
+    found = quantities(attention, polarity, places, labels=labels, head_bias=bias)
+    without = quantities(attention, polarity, places, labels=labels)
+    torch.testing.assert_close(found.scores, without.scores)
+    torch.testing.assert_close(found.dev, without.dev)
+    by_attention, by_polarity = torch.autograd.grad(found.loss * len(TEXTS), [attention, polarity])
+    torch.testing.assert_close(found.rho(places), -by_attention, rtol=1e-10, atol=1e-14)
+    torch.testing.assert_close(found.pi(places), -by_polarity, rtol=1e-10, atol=1e-14)

@@ -183,11 +183,18 @@ def additive_gradients(
     )
 
 
-def quantities(attention: Tensor, polarity: Tensor, places: Occurrences, *, labels: Tensor) -> Quantities:
+def quantities(
+    attention: Tensor,
+    polarity: Tensor,
+    places: Occurrences,
+    *,
+    labels: Tensor,
+    head_bias: Tensor | None = None,
+) -> Quantities:
     """Attend, decide and differentiate, from the rows' attention scores a (R,) and polarity scores (R, K).
 
     The whole training set is one call: only vectors of N or N × K are made. An instance without words has
-    scores 0.
+    scores 0. A bias of the head (K,) moves the decision, and so the push, but is in no score and no `dev`.
     """
     scores_each = attention.index_select(0, places.row)
     largest = scores_each.new_full((places.instances,), -torch.inf)
@@ -196,7 +203,7 @@ def quantities(attention: Tensor, polarity: Tensor, places: Occurrences, *, labe
     weights = raised / places.per_instance(raised)[places.instance]
     polarity_each = polarity.index_select(0, places.row)  # (N, K)
     scores = places.per_instance(weights[:, None] * polarity_each)
-    loss, push = _loss_and_push(scores, labels)
+    loss, push = _loss_and_push(scores if head_bias is None else scores + head_bias, labels)
     dev = polarity_each - scores[places.instance]
     return Quantities(loss, scores, push, weights, dev, weights[:, None] * push[places.instance])
 

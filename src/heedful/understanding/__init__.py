@@ -1,5 +1,83 @@
-"""What has attention learnt? So far: one text at a time."""
+"""What has attention learnt, and why? Token types and scores, the flow terms, and a watch over training.
 
-from heedful.understanding.one_text import Explanation, WordReading, explain
+Sun & Lu (2020). Axes, the same in every file: V words, K scores (1 for one binary score), E width of a word's
+vector, H width of the states, m texts. Symbols: λ scale, V context, W head, M the affine or additive layer, α
+weights, β = σ(−ys), c = α·(−∂ℓ/∂s), dev = s_j − s, π = Σ c and ρ = Σ c·dev over a word's occurrences.
+"""
 
-__all__ = ["Explanation", "WordReading", "explain"]
+from typing import TYPE_CHECKING
+
+from heedful.lazy import lazily
+
+if TYPE_CHECKING:
+    from heedful.understanding.advice import Advice as Advice
+    from heedful.understanding.advice import AdviceSettings as AdviceSettings
+    from heedful.understanding.advice import advise as advise
+    from heedful.understanding.advice import advise_from as advise_from
+    from heedful.understanding.errata import Erratum as Erratum
+    from heedful.understanding.errata import check_errata as check_errata
+    from heedful.understanding.flow import Flow as Flow
+    from heedful.understanding.flow import first_order as first_order
+    from heedful.understanding.flow import flow_terms as flow_terms
+    from heedful.understanding.forms import PaperForm as PaperForm
+    from heedful.understanding.forms import paper_form as paper_form
+    from heedful.understanding.inequalities import measure_inequalities as measure_inequalities
+    from heedful.understanding.omega import DotProducts as DotProducts
+    from heedful.understanding.omega import TypedSample as TypedSample
+    from heedful.understanding.omega import dot_products as dot_products
+    from heedful.understanding.one_text import Explanation as Explanation
+    from heedful.understanding.one_text import WordReading as WordReading
+    from heedful.understanding.one_text import explain as explain
+    from heedful.understanding.rule_search import search_class_rules as search_class_rules
+    from heedful.understanding.scores import InstanceScores as InstanceScores
+    from heedful.understanding.scores import TokenScores as TokenScores
+    from heedful.understanding.scores import instance_scores as instance_scores
+    from heedful.understanding.scores import local_scores as local_scores
+    from heedful.understanding.scores import token_scores as token_scores
+    from heedful.understanding.table_one import corpus_types as corpus_types
+    from heedful.understanding.table_one import type_table as type_table
+    from heedful.understanding.token_types import TokenTypes as TokenTypes
+    from heedful.understanding.token_types import TypeRules as TypeRules
+    from heedful.understanding.token_types import find_types as find_types
+    from heedful.understanding.token_types import synthetic_types as synthetic_types
+    from heedful.understanding.watch import Watch as Watch
+    from heedful.understanding.watch import WatchSettings as WatchSettings
+    from heedful.understanding.watch import watched as watched
+
+_HOMES = {
+    "Advice": "heedful.understanding.advice",
+    "AdviceSettings": "heedful.understanding.advice",
+    "DotProducts": "heedful.understanding.omega",
+    "Erratum": "heedful.understanding.errata",
+    "Explanation": "heedful.understanding.one_text",
+    "Flow": "heedful.understanding.flow",
+    "InstanceScores": "heedful.understanding.scores",
+    "PaperForm": "heedful.understanding.forms",
+    "TokenScores": "heedful.understanding.scores",
+    "TokenTypes": "heedful.understanding.token_types",
+    "TypeRules": "heedful.understanding.token_types",
+    "TypedSample": "heedful.understanding.omega",
+    "Watch": "heedful.understanding.watch",
+    "WatchSettings": "heedful.understanding.watch",
+    "WordReading": "heedful.understanding.one_text",
+    "advise": "heedful.understanding.advice",
+    "advise_from": "heedful.understanding.advice",
+    "corpus_types": "heedful.understanding.table_one",
+    "dot_products": "heedful.understanding.omega",
+    "check_errata": "heedful.understanding.errata",
+    "explain": "heedful.understanding.one_text",
+    "first_order": "heedful.understanding.flow",
+    "flow_terms": "heedful.understanding.flow",
+    "measure_inequalities": "heedful.understanding.inequalities",
+    "instance_scores": "heedful.understanding.scores",
+    "local_scores": "heedful.understanding.scores",
+    "paper_form": "heedful.understanding.forms",
+    "search_class_rules": "heedful.understanding.rule_search",
+    "type_table": "heedful.understanding.table_one",
+    "synthetic_types": "heedful.understanding.token_types",
+    "token_scores": "heedful.understanding.scores",
+    "find_types": "heedful.understanding.token_types",
+    "watched": "heedful.understanding.watch",
+}
+__all__ = list(_HOMES)
+__getattr__ = lazily(__name__, _HOMES)
