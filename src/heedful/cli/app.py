@@ -9,8 +9,11 @@ from typer.core import TyperGroup
 from heedful import __version__
 from heedful.cli import bench, data
 from heedful.cli.demo import demo
+from heedful.cli.erase import erase
 from heedful.cli.explain import explain
+from heedful.cli.flow import flow
 from heedful.cli.models import models
+from heedful.cli.scores import scores
 from heedful.cli.sweep import sweep
 from heedful.cli.train import train
 from heedful.errors import UserError
@@ -53,7 +56,7 @@ def heedful(
     """Does your model mean what it attends to? Train attention classifiers and test their attention."""
 
 
-for command in (demo, train, explain, sweep, models):
+for command in (demo, train, explain, scores, flow, erase, sweep, models):
     app.command()(command)
 app.add_typer(data.app, name="data")
 app.add_typer(bench.app, name="bench")

@@ -24,6 +24,9 @@ def train(
     out: Annotated[
         Path | None, typer.Option("--out", help="Folder for the run. Default: runs/CORPUS-MODEL.")
     ] = None,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Record scores and flow terms by token type; see `heedful flow`.")
+    ] = False,
     text: TextColumn = None,
     label: LabelColumn = None,
     split: SplitColumn = None,
@@ -40,6 +43,7 @@ def train(
     Example: `heedful train sst --model dp --scale 10 --out runs/sst-dp`
     """
     from heedful.training import train as train_model
+    from heedful.understanding import Watch
 
     folder = out or default_folder(Path(source).name.split(".")[0], model)
     kept = "What is trained so far is kept: give the same command again to go on."
@@ -50,7 +54,7 @@ def train(
             out=folder,
             data_dir=data_dir,
             device=device,
-            callbacks=[progress],
+            callbacks=[progress, *([Watch()] if watch else [])],
             seed=seed,
             text=text,
             label=label,

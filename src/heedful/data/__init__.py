@@ -7,7 +7,6 @@ from heedful.lazy import lazily
 if TYPE_CHECKING:
     from heedful.data.batches import Batch as Batch
     from heedful.data.batches import batch_of_texts as batch_of_texts
-    from heedful.data.batches import batches as batches
     from heedful.data.corpus import Corpus as Corpus
     from heedful.data.encoded import EncodedTexts as EncodedTexts
     from heedful.data.encoded import encode_texts as encode_texts
@@ -34,7 +33,6 @@ _HOMES = {
     "WordRules": "heedful.data.words",
     "Words": "heedful.data.words",
     "batch_of_texts": "heedful.data.batches",
-    "batches": "heedful.data.batches",
     "encode_texts": "heedful.data.encoded",
     "load_data": "heedful.data.named",
     "make_synthetic": "heedful.data.synthetic",

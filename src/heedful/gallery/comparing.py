@@ -1,4 +1,4 @@
-"""Does a mechanism earn its keep? Trained beside its baseline over several seeds, with an interval on the margin."""
+"""Does a mechanism earn its keep? It is trained beside its baseline over several seeds."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -30,11 +30,10 @@ class Comparison:
         return mean >= aim if self.entry.better == "higher" else mean <= aim
 
     def mean(self, name: str) -> float:
-        """The mean over seeds of the figure, the baseline, or a figure of the table."""
-        values = [getattr(outcome, name, None) for outcome in self.outcomes]
-        if values[0] is None:
-            values = [outcome.table[name] for outcome in self.outcomes]
-        return sum(values) / len(values)
+        """The mean over seeds of "figure", "baseline", or a figure of the table."""
+        own = name in ("figure", "baseline")
+        values = [getattr(outcome, name) if own else outcome.table[name] for outcome in self.outcomes]
+        return float(sum(values) / len(values))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
@@ -79,6 +78,6 @@ def compare_entry(
         interval=seeds_interval(gains),
         baselines={"without": Estimate(sum(outcome.baseline for outcome in outcomes) / len(outcomes))},
         better="higher",
-        measured=f"{entry.measure} of the mechanism against {entry.without} trained in the same run, over seeds.",
+        measured=f"{entry.measure} with the mechanism and without it ({entry.without}), in the same run.",
     )
     return Comparison(entry, tuple(outcomes), margin, slowest)

@@ -1,4 +1,5 @@
-"""Is attention an explanation? Trials at an attention layer, which take a `Trace` and nothing else.
+"""Is attention an explanation? Trials at an attention layer take a `Trace` and nothing else, those on words a
+`Subject`, which they read again.
 
 Shared arguments: `seed` fixes all chance, and `first` is the number of the trace's first instance in its
 corpus: results depend on neither padding nor how a corpus is cut into batches. `budget` is the work space in
@@ -9,8 +10,10 @@ from heedful.trials.adversary import Adversary, exact_adversary
 from heedful.trials.agreement import Agreement, agreement
 from heedful.trials.ascent import ascent_adversary
 from heedful.trials.comparisons import Comparison, beats, compare, fraction_removed, mass_removed, tail_share
+from heedful.trials.deletion import delete_words, replace_words
 from heedful.trials.divergence import js_divergence, total_variation
 from heedful.trials.erased import decided, leave_one_out, logits_without, whole_logits
+from heedful.trials.faithfulness import infidelity, sensitivity
 from heedful.trials.flips import flip_sizes, near_ties
 from heedful.trials.kendall import Kendall, kendall, kendall_tau
 from heedful.trials.multi import Erasures, erase
@@ -21,11 +24,16 @@ from heedful.trials.rankings import RANKINGS, order_of, rankings_for, scores_of,
 from heedful.trials.search import Shifts, beam_flips, small_shifts
 from heedful.trials.single import SingleErasures, single_erasures
 from heedful.trials.single_findings import FlipTable, GapBins, flip_table, js_by_weight_gap, single_findings
+from heedful.trials.skill import word_skill
 from heedful.trials.smallest import Overtakes, SmallSets, smallest_flips, smallest_overtakes
 from heedful.trials.spearman import spearman
+from heedful.trials.stream import Streamed
+from heedful.trials.word_erasures import WordErasures, word_erasures
+from heedful.trials.word_rankings import WORD_RANKINGS, word_order, word_scores
 
 __all__ = [
     "RANKINGS",
+    "WORD_RANKINGS",
     "Adversary",
     "Agreement",
     "Comparison",
@@ -38,17 +46,21 @@ __all__ = [
     "Shifts",
     "SingleErasures",
     "SmallSets",
+    "Streamed",
+    "WordErasures",
     "agreement",
     "ascent_adversary",
     "beam_flips",
     "beats",
     "compare",
     "decided",
+    "delete_words",
     "erase",
     "exact_adversary",
     "flip_sizes",
     "flip_table",
     "fraction_removed",
+    "infidelity",
     "js_by_weight_gap",
     "js_divergence",
     "kendall",
@@ -64,7 +76,9 @@ __all__ = [
     "permute_weights",
     "random_overlap",
     "rankings_for",
+    "replace_words",
     "scores_of",
+    "sensitivity",
     "shuffle_weights",
     "single_erasures",
     "single_findings",
@@ -76,4 +90,8 @@ __all__ = [
     "top_overlap",
     "total_variation",
     "whole_logits",
+    "word_erasures",
+    "word_order",
+    "word_scores",
+    "word_skill",
 ]

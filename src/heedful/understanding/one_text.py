@@ -20,6 +20,7 @@ from heedful.errors import UserError
 from heedful.models.classifier import FlatClassifier
 from heedful.models.subject import Subject
 from heedful.models.trace import Trace, decisions, probabilities
+from heedful.models.word_attention import sum_by_item, word_attention
 from heedful.training.run import Run, load_run
 
 if TYPE_CHECKING:
@@ -123,23 +124,17 @@ def read_words(
 ) -> tuple[list[float], list[float | None], list[bool]]:
     """Attention and polarity of each word of a batch of one text, and whether it was read."""
     final = subject.trace(batch)
-    count = int(batch.mask.sum())
-    margins = _margins(final, decided)
-    if batch.sentences is None:
-        rows = final.weights.shape[1] if final.weights.dim() == 3 else 1
-        weights = _by_item(final.weights / rows, final.items, count)
-        slots = _by_item(torch.ones_like(final.weights), final.items, count)
-        speaks: list[float | None] = [None] * count
-        if margins is not None:  # of a word in several pieces, their mean
-            summed = _by_item(margins, final.items, count)
-            speaks = [total / max(pieces, 1) for total, pieces in zip(summed, slots, strict=True)]
-        return weights, speaks, [pieces > 0 for pieces in slots]
-    within = subject.trace(batch, "words")
-    weights = _by_item(within.weights * final.weights[..., None], within.items, count)
-    if margins is None:
-        return weights, [None] * count, [True] * count
-    spread = margins[..., None].expand_as(within.weights)  # each word stands once, so nothing is summed
-    return weights, [*_by_item(spread, within.items, count)], [True] * count
+    attention, read = word_attention(subject, batch, final=final)
+    margins, count = _margins(final, decided), attention.shape[1]
+    speaks: list[float | None] = [None] * count
+    if margins is not None:
+        items = final.items
+        if batch.sentences is not None:  # the head reads sentences: a word has the margin of its own
+            items = subject.trace(batch, "words").items
+            margins = margins[..., None].expand(items.shape)
+        pieces = sum_by_item(torch.ones_like(margins), items, count).clamp(min=1)
+        speaks = [*(sum_by_item(margins, items, count) / pieces)[0].tolist()]  # the mean of a word's pieces
+    return attention[0].tolist(), speaks, read[0].tolist()
 
 
 def _known(subject: Subject, batch: Batch) -> list[bool]:
@@ -158,13 +153,6 @@ def _margins(trace: Trace, decided: int) -> Tensor | None:
     others = logits.clone()
     others[..., decided] = -torch.inf
     return logits[..., decided] - others.max(-1).values
-
-
-def _by_item(values: Tensor, items: Tensor, count: int) -> list[float]:
-    """The sum of each item's slots, of the first instance."""
-    flat, slots = values[0].flatten(), items[0].flatten()
-    real = slots >= 0
-    return flat.new_zeros(count).index_add(0, slots[real], flat[real]).tolist()
 
 
 def _span(word: WordReading, shown: str, strength: float) -> str:

@@ -1,0 +1,38 @@
+"""How much attention each word of a text gets, whatever the layers are made of.
+
+A word's attention is the weight of its slots, averaged over heads where there are several. A subject whose
+batches carry sentences has attention at two levels: there it is the word's weight in its sentence times the
+sentence's. Axes: B texts, T words, R rows of weights.
+"""
+
+import torch
+from torch import Tensor
+
+from heedful.data.batches import Batch
+from heedful.models.subject import Subject
+from heedful.models.trace import Trace
+
+
+def word_attention(subject: Subject, batch: Batch, *, final: Trace | None = None) -> tuple[Tensor, Tensor]:
+    """The attention (B,T) to each word, 0 on padding and unread words; and which words were read (B,T).
+
+    `final` is the subject's trace of the batch, where it is known already.
+    """
+    final = subject.trace(batch) if final is None else final
+    count = batch.mask.shape[1]
+    if batch.sentences is None:
+        rows = final.weights.shape[1] if final.weights.dim() == 3 else 1
+        weights, items = final.weights / rows, final.items
+    else:
+        within = subject.trace(batch, "words")
+        weights, items = within.weights * final.weights[..., None], within.items
+    read = sum_by_item(torch.ones_like(weights), items, count) > 0
+    return sum_by_item(weights, items, count), read & batch.mask
+
+
+def sum_by_item(slots: Tensor, items: Tensor, count: int) -> Tensor:
+    """Sum numbers of slots (B,T) or (B,R,T) over the slots of each of `count` items: (B,count)."""
+    flat = items.flatten(1)
+    sums = slots.new_zeros(len(flat), count + 1)
+    # The last column collects the slots that belong to no item.
+    return sums.scatter_add_(1, torch.where(flat < 0, count, flat), slots.flatten(1))[:, :count]

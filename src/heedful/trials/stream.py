@@ -1,0 +1,153 @@
+"""A corpus through a trial, batch by batch: results go to Parquet as they come, and nothing else is kept.
+
+The folder holds one part file for each batch, and `stream.json`, which says what was asked. A stream that was
+killed goes on where it stopped: batches whose part is there are skipped, and a folder made from other
+settings is refused. Memory is that of one batch, however many there are.
+
+Batches are of like length, the longest texts first, under a budget of B × T places. A text's number is its
+row in what was given (coordinate `instance`); `first` counts the texts in the order in which they are walked.
+"""
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import torch
+from numpy.typing import NDArray
+
+from heedful.data.batches import Batch, make_batch, plan_batches
+from heedful.data.encoded import EncodedTexts
+from heedful.errors import UserError
+from heedful.files import locked, write_atomically
+from heedful.models.subject import Subject
+from heedful.records import append_rows, read_rows
+
+if TYPE_CHECKING:
+    import pandas
+
+Trial = Callable[[Batch, int], "pandas.DataFrame"]  # trial(batch, first): one row an instance
+SCHEMA = 1
+PLACES = 16_384  # B × T of the texts of one batch; their variants are read in batches of their own
+RECIPE, LOCK = "stream.json", ".lock"
+
+
+@dataclass(frozen=True)
+class Streamed:
+    """What a stream left: where, how many instances, and how many batches were there from before."""
+
+    folder: Path
+    instances: int
+    batches: int
+    skipped: int
+
+    def rows(self) -> "pandas.DataFrame":
+        """One row an instance, by its number."""
+        frame = read_rows(self.folder).drop(columns="batch")
+        return frame.sort_values("instance", ignore_index=True)
+
+
+def stream(
+    trial: Trial,
+    subject: Subject,
+    texts: "EncodedTexts | Sequence[str]",
+    folder: str | Path,
+    *,
+    recipe: Mapping[str, Any],
+    rows: "Sequence[int] | NDArray[np.int64] | None" = None,
+    places: int = PLACES,
+    progress: Callable[[int], None] | None = None,
+) -> Streamed:
+    """Run a trial over texts, writing the rows of each batch before the next begins.
+
+    `recipe` says what is asked (plain JSON values): a folder with other answers is refused. `rows` are the
+    texts to take, all unless said. `progress` is told how many instances are done, those from before too.
+    """
+    folder = Path(folder)
+    chosen = np.arange(len(texts)) if rows is None else np.asarray(rows, dtype=np.int64)
+    if not len(chosen):
+        raise UserError("There is no text to try: give at least one.")
+    plan = [chosen[part] for part in plan_batches(_lengths(texts, chosen), token_budget=places)]
+    asked = {"schema": SCHEMA, "places": places, "texts": _digest(plan), **recipe}
+    with locked(folder / LOCK):
+        _begin(folder, asked)
+        done = _done(folder)
+        first = 0
+        for number, part in enumerate(plan):
+            if number not in done:
+                frame = trial(_batch(subject, texts, part), first)
+                append_rows(folder, frame.assign(instance=part, batch=number))
+            first += len(part)
+            if progress is not None:
+                progress(len(part))
+    return Streamed(folder, len(chosen), len(plan), len(done))
+
+
+def sample_rows(count: int, limit: int | None, *, seed: int = 0) -> NDArray[np.int64]:
+    """The numbers of `limit` of so many texts, drawn by the seed, in their order; all without a limit."""
+    if limit is None or limit >= count:
+        return np.arange(count)
+    if limit < 1:
+        raise UserError(f"A limit on the texts must be at least 1, not {limit}.")
+    return np.sort(np.random.default_rng(seed).permutation(count)[:limit])
+
+
+def _lengths(texts: "EncodedTexts | Sequence[str]", rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    if isinstance(texts, EncodedTexts):
+        return np.asarray(texts.lengths)[rows]
+    # Only to put texts of like length together: the subject splits them into its own words.
+    return np.array([len(texts[row].split()) + 1 for row in rows])
+
+
+def _batch(subject: Subject, texts: "EncodedTexts | Sequence[str]", rows: NDArray[np.int64]) -> Batch:
+    if isinstance(texts, EncodedTexts):
+        parameters: Iterator[torch.Tensor] = getattr(subject, "parameters", lambda: iter(()))()
+        device = next((parameter.device for parameter in parameters), torch.device("cpu"))
+        return make_batch(texts, rows).to(device)
+    return replace(subject.encode([texts[row] for row in rows]), rows=rows)
+
+
+def _digest(plan: Sequence[NDArray[np.int64]]) -> str:
+    """Changes with the texts that are taken, their order and the cut into batches."""
+    digest = hashlib.blake2b(digest_size=8)
+    for part in plan:
+        digest.update(b"%d " % len(part) + part.tobytes())
+    return digest.hexdigest()
+
+
+def _begin(folder: Path, asked: Mapping[str, Any]) -> None:
+    path = folder / RECIPE
+    if not path.exists():
+        if any(not entry.name.startswith(".") for entry in folder.iterdir()):
+            raise UserError(f"{folder} holds other files: choose an empty or a new folder for the results.")
+        with write_atomically(path) as file:
+            json.dump(asked, file, indent=1, ensure_ascii=False, allow_nan=False)
+        return
+    try:
+        known = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise UserError(f"{path} is damaged ({error}): remove {folder}, or choose another place.") from None
+    for name in {**asked, **known}:  # in their order, so that the same fault is always named
+        if known.get(name) != json.loads(json.dumps(asked.get(name))):
+            raise UserError(
+                f"{folder} holds results with other settings ({name} was {known.get(name)}, and is "
+                f"{asked.get(name)}): choose another place, or remove it."
+            )
+
+
+def _done(folder: Path) -> set[int]:
+    """The numbers of the batches that are written."""
+    numbers = set()
+    for part in sorted(folder.glob("part-*.parquet")):
+        try:
+            with pq.ParquetFile(part) as file:
+                numbers.add(file.read(columns=["batch"])["batch"][0].as_py())
+        except (pa.ArrowException, OSError, KeyError) as error:
+            reason = (str(error).splitlines() or [type(error).__name__])[0]
+            raise UserError(f"{part} is damaged ({reason}): remove it, and it is made again.") from None
+    return numbers

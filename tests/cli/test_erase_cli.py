@@ -1,0 +1,115 @@
+"""`heedful erase`: from a run folder to findings with intervals, resumable, and refused in one sentence."""
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from heedful.cli import app
+from heedful.records import read_rows
+from heedful.training.from_corpus import train
+
+run = CliRunner().invoke
+
+
+def write_reviews(path, good="good"):
+    lines = ["body,stars"]
+    lines += [
+        f"{good if row % 2 else 'bad'} film number {row}. it {'shines' if row % 3 else 'ends'},{row % 2}"
+        for row in range(120)
+    ]
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    """A folder with a file, a dp run and a hierarchical run trained on it."""
+    folder = tmp_path_factory.mktemp("runs")
+    path = write_reviews(folder / "reviews.csv")
+    changes = {"text": "body", "label": "stars", "embedding": 11, "epochs": 5, "rate": 0.1}
+    train(path, model="dp", out=folder / "dp", **changes)
+    train(path, model="han-noenc", out=folder / "han", embedding_source="uniform", **changes)
+    return folder
+
+
+def test_help_has_an_example():
+    result = run(app, ["erase", "--help"], env={"COLUMNS": "200"})
+    assert "Example: heedful erase" in result.output
+
+
+def test_the_findings_of_a_layer_are_json_with_intervals_counts_and_baselines(runs, tmp_path):
+    result = run(app, ["erase", str(runs / "dp"), "--out", str(tmp_path / "rows"), "--json"])
+    assert result.exit_code == 0, result.output
+    shown = json.loads(result.stdout)
+    assert shown["schema"] == 1
+    assert shown["instances"] == len(read_rows(tmp_path / "rows")) == 12
+    by_name = {
+        (finding["name"], finding["coordinates"].get("ranking")): finding for finding in shown["findings"]
+    }
+    removed = by_name["fraction removed", "attention"]
+    assert removed["interval"]["low"] <= removed["value"] <= removed["interval"]["high"]
+    assert removed["baselines"].keys() == {"random", "shuffled"}
+    assert removed["coordinates"]["corpus"] == "reviews"
+    assert by_name["optimality gap", "contribution"]["value"] == 1
+
+
+def test_words_are_taken_out_at_the_input(runs):
+    result = run(app, ["erase", str(runs / "dp"), "--input", "--limit", "7", "--json"])
+    assert result.exit_code == 0, result.output
+    shown = json.loads(result.stdout)
+    assert shown["instances"] == 7
+    names = {finding["name"] for finding in shown["findings"]}
+    assert {"word skill", "comprehensiveness (AOPC)", "sufficiency (AOPC)", "infidelity"} <= names
+    assert shown["rows"].startswith(str(runs / "dp" / "trials"))
+    # The same question again is answered from what is there.
+    again = run(app, ["erase", str(runs / "dp"), "--input", "--limit", "7", "--json"])
+    assert json.loads(again.stdout)["findings"] == shown["findings"]
+    assert "were there from before" in again.stderr
+
+
+@pytest.mark.parametrize(
+    "options", [["--level", "words"], ["--level", "final"], ["--input", "--how", "unknown"]]
+)
+def test_both_levels_of_a_hierarchical_model_and_its_words_can_be_erased(runs, options):
+    result = run(app, ["erase", str(runs / "han"), *options, "--rankings", "attention"])
+    assert result.exit_code == 0, result.output
+    assert "attention" in result.stdout
+    assert "95 %" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["--rankings", "atention"], "nearest is 'attention'"),
+        (["--input", "--rankings", "magnitude"], "no ranking 'magnitude'"),
+        (["--level", "words"], "no attention level of this model 'words'"),
+        (["--input", "--level", "words"], "leave out --level"),
+        (["--how", "unknown"], "a matter of --input"),
+        (["--split", "tset"], "nearest is 'test'"),
+        (["--device", "nowhere"], "cannot be used here"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else None,
+)
+def test_a_mistake_gets_one_sentence_and_exit_code_two(runs, options, sentence):
+    before = sorted((runs / "dp").rglob("*"))
+    result = run(app, ["erase", str(runs / "dp"), *options])
+    assert result.exit_code == 2
+    assert sentence in result.stderr
+    assert result.stdout == ""
+    assert sorted((runs / "dp").rglob("*")) == before
+
+
+def test_a_corpus_that_has_changed_since_training_is_refused(tmp_path):
+    path = write_reviews(tmp_path / "reviews.csv")
+    train(path, out=tmp_path / "run", text="body", label="stars", embedding=3, epochs=1)
+    write_reviews(path, good="great")
+    result = run(app, ["erase", str(tmp_path / "run")])
+    assert result.exit_code == 2
+    assert "not the one that this run was trained on" in result.stderr
+
+
+def test_a_folder_that_is_no_run_is_said(tmp_path):
+    result = run(app, ["erase", str(tmp_path)])
+    assert result.exit_code == 2
+    assert "not a run" in result.stderr
