@@ -1,5 +1,6 @@
 """Promises that every model must keep, to be used by the tests of each."""
 
+import signal
 from collections.abc import Callable, Sequence
 
 import torch
@@ -55,3 +56,8 @@ def _compare(
         beyond[own] = False
         if not bool((row[beyond] == padding).all()):
             raise AssertionError(f"{where}: what lies on padding is {row[beyond].tolist()}, not {padding}")
+
+
+def hear_ctrl_c() -> None:
+    """For a child process: heed Ctrl-C even where the tests run in the background, which ignores it."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)

@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 
 from heedful.cli import app
 from heedful.training import load_run
+from promises import hear_ctrl_c
 
 run = CliRunner().invoke
 QUICK = ["--epochs", "3", "--embedding", "13", "--batch", "7", "--rate", "0.1"]
@@ -46,7 +47,8 @@ def trained(reviews: Path, tmp_path: Path) -> Path:
 
 def begin(*arguments: object, **more) -> subprocess.Popen:
     command = [sys.executable, "-m", "heedful", *map(str, arguments)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **more)
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    return subprocess.Popen(command, preexec_fn=hear_ctrl_c, **pipes, **more)
 
 
 def test_json_ends_with_one_object_that_holds_what_came_of_it(reviews, tmp_path):
@@ -230,7 +232,7 @@ def test_ctrl_c_is_answered_with_a_sentence_and_130(reviews, tmp_path):
             break
     time.sleep(0.2)
     started.send_signal(signal.SIGINT)
-    out, errors = started.communicate(timeout=20)
+    out, errors = started.communicate(timeout=120)
     assert started.returncode == 130
     assert errors.strip().splitlines()[-1].startswith("heedful: stopped. ")
     assert "Traceback" not in errors
@@ -247,6 +249,7 @@ def on_a_terminal(arguments: list[str], *, interrupt_at: str = "") -> tuple[int,
         [sys.executable, "-m", "heedful", *arguments],
         stdout=subprocess.PIPE,
         stderr=theirs,
+        preexec_fn=hear_ctrl_c,
         env={**os.environ, "TERM": "xterm", "COLUMNS": "120", "LINES": "40"},
     )
     os.close(theirs)
@@ -263,7 +266,7 @@ def on_a_terminal(arguments: list[str], *, interrupt_at: str = "") -> tuple[int,
             process.send_signal(signal.SIGINT)
             interrupt_at = ""
     os.close(terminal)
-    out, _ = process.communicate(timeout=20)
+    out, _ = process.communicate(timeout=120)
     return process.returncode, out.decode(), shown.decode(errors="replace")
 
 

@@ -19,6 +19,7 @@ from heedful.records import append_rows, query, read_rows
 from heedful.study import load_study, run_study
 from heedful.study import sweep as module
 from heedful.training import load_run, train
+from promises import hear_ctrl_c
 
 linux = pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="looks at processes through /proc")
 FACTS = ["dev_accuracy", "test_accuracy", "test_macro_f1", "epoch", "epochs"]
@@ -251,12 +252,13 @@ def test_ctrl_c_ends_a_sweep_and_its_workers_at_once(study_file, tmp_path):
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
+        preexec_fn=hear_ctrl_c,
     )
     wait_for(lambda: len(children(sweep.pid)) >= 3)  # two workers and multiprocessing's resource tracker
     workers = children(sweep.pid)
     time.sleep(0.5)
     os.killpg(sweep.pid, signal.SIGINT)  # as a terminal does: the whole group hears it
-    out, errors = sweep.communicate(timeout=20)
+    out, errors = sweep.communicate(timeout=120)
     assert sweep.returncode == 130
     assert errors.strip().splitlines()[-1].startswith("heedful: stopped.")
     assert "Traceback" not in errors
