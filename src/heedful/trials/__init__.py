@@ -7,7 +7,7 @@ bytes of heads that are not linear. Sizes are numbers of items, −1 where the o
 """
 
 from heedful.trials.adversary import Adversary, exact_adversary
-from heedful.trials.agreement import Agreement, agreement
+from heedful.trials.agreement import Agreement
 from heedful.trials.ascent import ascent_adversary
 from heedful.trials.comparisons import Comparison, beats, compare, fraction_removed, mass_removed, tail_share
 from heedful.trials.deletion import delete_words, replace_words
@@ -15,7 +15,7 @@ from heedful.trials.divergence import js_divergence, total_variation
 from heedful.trials.erased import decided, leave_one_out, logits_without, whole_logits
 from heedful.trials.faithfulness import infidelity, sensitivity
 from heedful.trials.flips import flip_sizes, near_ties
-from heedful.trials.kendall import Kendall, kendall, kendall_tau
+from heedful.trials.kendall import Kendall, kendall_tau
 from heedful.trials.multi import Erasures, erase
 from heedful.trials.optimality import no_short_set, optimal_share, optimality_gap
 from heedful.trials.overlap import random_overlap, top_overlap
@@ -26,7 +26,6 @@ from heedful.trials.single import SingleErasures, single_erasures
 from heedful.trials.single_findings import FlipTable, GapBins, flip_table, js_by_weight_gap, single_findings
 from heedful.trials.skill import word_skill
 from heedful.trials.smallest import Overtakes, SmallSets, smallest_flips, smallest_overtakes
-from heedful.trials.spearman import spearman
 from heedful.trials.stream import Streamed
 from heedful.trials.word_erasures import WordErasures, word_erasures
 from heedful.trials.word_rankings import WORD_RANKINGS, word_order, word_scores
@@ -48,7 +47,6 @@ __all__ = [
     "SmallSets",
     "Streamed",
     "WordErasures",
-    "agreement",
     "ascent_adversary",
     "beam_flips",
     "beats",
@@ -63,7 +61,6 @@ __all__ = [
     "infidelity",
     "js_by_weight_gap",
     "js_divergence",
-    "kendall",
     "kendall_tau",
     "leave_one_out",
     "logits_without",
@@ -85,7 +82,6 @@ __all__ = [
     "small_shifts",
     "smallest_flips",
     "smallest_overtakes",
-    "spearman",
     "tail_share",
     "top_overlap",
     "total_variation",
