@@ -22,6 +22,7 @@ Arguments that mean the same everywhere:
 
 from heedful.attention.additive import AdditiveScore, additive_scores
 from heedful.attention.attended import Attended, attend, weighted_sum
+from heedful.attention.collaborative import CollaborativeAttended, CollaborativeAttention, relu_scores
 from heedful.attention.controls import (
     FrozenAttention,
     ShuffledAttention,
@@ -37,7 +38,9 @@ from heedful.attention.heads import merge_heads, split_heads
 from heedful.attention.initial import INITS, normal_init, xavier_init
 from heedful.attention.location import LocationScore, location_scores
 from heedful.attention.mechanism import CONTROLS, NORMALISERS, SCORES, Attention, build_attention
+from heedful.attention.memory import MemoryHops, Recalled, recall
 from heedful.attention.normalise import masked_softmax, sigmoid_weights
+from heedful.attention.pointer import Pointer, pointing_loss
 from heedful.attention.sparse import entmax15, sparsemax
 
 __all__ = [  # noqa: RUF022  in the order in which attention happens: this list is the table of contents
@@ -50,6 +53,12 @@ __all__ = [  # noqa: RUF022  in the order in which attention happens: this list 
     "NORMALISERS",
     "CONTROLS",
     "INITS",
+    # mechanisms that ask more than once, point, or climb: each with a task in the gallery
+    "recall",
+    "MemoryHops",
+    "Recalled",
+    "Pointer",
+    "pointing_loss",
     # scores: the mathematics, and the module that owns its parameters
     "dot_scores",
     "DotScore",
@@ -79,6 +88,10 @@ __all__ = [  # noqa: RUF022  in the order in which attention happens: this list 
     "FrozenAttention",
     "shuffled_weights",
     "ShuffledAttention",
+    # mechanisms made for one task
+    "relu_scores",
+    "CollaborativeAttention",
+    "CollaborativeAttended",
     # how parameters start
     "normal_init",
     "xavier_init",

@@ -9,7 +9,11 @@ from heedful.errors import choose_from
 from heedful.gallery.comparing import Comparison, compare_entry
 from heedful.gallery.entry import Entry, Outcome
 
-ENTRIES: dict[str, str] = {}
+ENTRIES: dict[str, str] = {
+    "bahdanau": "heedful.gallery.bahdanau",
+    "luong": "heedful.gallery.luong",
+    "acf": "heedful.gallery.acf",
+}
 """The entries by name, in the order of the survey, each with the module it lives in."""
 
 
