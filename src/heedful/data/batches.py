@@ -56,8 +56,8 @@ def batches(
 
     Places are B × T, so padding counts; a text longer than the budget is a batch by itself. Without a seed
     the longest texts come first (a batch that does not fit into memory shows at once) and `rows` tells which
-    they are. With a seed texts are shuffled, sorted by length within pools of `pool` batches, and the batches
-    shuffled.
+    they are. With a seed texts are shuffled, sorted by length within pools of `pool` batches or more, and the
+    batches shuffled.
     """
     for rows in plan_batches(encoded.lengths, size=size, token_budget=token_budget, seed=seed, pool=pool):
         yield make_batch(encoded, rows)
@@ -84,7 +84,8 @@ def plan_batches(
     usual = most if token_budget is None else min(most, max(1, int(token_budget / max(1, lengths.mean()))))
     generator = np.random.default_rng(seed)
     order = generator.permutation(len(lengths))
-    pools = np.split(order, range(pool * usual, len(order), pool * usual))
+    # Equal pools, so that no small one is left over, whose batches would be padded the most.
+    pools = np.array_split(order, max(1, len(order) // (pool * usual)))
     plan = [rows for members in pools for rows in _cut(members, lengths, most, token_budget)]
     return [plan[place] for place in generator.permutation(len(plan))]
 

@@ -1,0 +1,132 @@
+"""How fast recurrent models train, beside PyTorch's bare `nn.LSTM` or `nn.GRU` on the same padded shapes.
+
+The bare cells are the limit: forward and backward over the very blocks that the model's own cells are given
+(two passes in one direction each), and nothing else: no embedding, dropout, attention, head or optimiser.
+Axes: B rows of a block (texts or sentences), T words or sentences, E width of what comes in.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from heedful.bench.preparing import prepared
+from heedful.bench.timing import take_turns
+from heedful.bench.train_dp import one_thread
+from heedful.data.batches import make_batch, plan_batches
+from heedful.data.corpus import Corpus
+from heedful.data.encoded import EncodedTexts
+from heedful.errors import UserError
+from heedful.models.building import Classifier, build_model
+from heedful.training.learners import choose_learner
+
+RECURRENT = ("dp-l", "flan-rnn", "han-rnn")
+
+
+@dataclass(frozen=True)
+class RecurrentSpeed:
+    """Words a second in whole training steps and in bare cells, over the same batches."""
+
+    model: str
+    corpus: str
+    batches: int
+    words: int
+    batch_padding: float  # share of a batch's places (texts × longest text) that are padding
+    cell_padding: float  # the same in the blocks that cells over words are given: by sentences in a hierarchy
+    words_per_second: float
+    bare_words_per_second: float
+
+    @property
+    def share(self) -> float:
+        """Ours ÷ bare: 1 would mean that all besides the cells costs nothing."""
+        return self.words_per_second / self.bare_words_per_second
+
+
+def measure_recurrent(
+    corpus: Corpus, model: str = "flan-rnn", *, batches: int = 10, rounds: int = 5, seed: int = 0
+) -> RecurrentSpeed:
+    """Time training steps of `model` on some batches, and bare cells on the same blocks, in turns."""
+    # The speed of a step does not depend on where the embeddings start.
+    given = prepared(corpus, model, {"embedding_source": "uniform", "seed": seed})
+    train, training = given.splits["train"], given.training
+    whole = plan_batches(train.lengths, size=training.batch, token_budget=training.token_budget, seed=seed)
+    plan = whole[:batches]
+    built = build_model(given.model, given.vocabulary, corpus.label_names, seed=seed).train()
+    with one_thread(), torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        blocks = _blocks(built, train, plan)
+        learner = choose_learner(built, train, settings=training, device=torch.device("cpu"))
+        contenders: dict[str, Callable[[], object]] = {
+            "whole": lambda: [learner.step(rows) for rows in plan],
+            "bare": partial(_pass_through, [(_fresh(cell), _input(shape)) for cell, shape in blocks]),
+        }
+        seconds = take_turns(contenders, rounds=rounds)
+    words = int(sum(train.lengths[rows].sum() for rows in plan))
+    return RecurrentSpeed(
+        model=model,
+        corpus=corpus.name,
+        batches=len(plan),
+        words=words,
+        batch_padding=padding(train.lengths, whole),
+        cell_padding=1 - words / _places(blocks, built.words.modules()),
+        words_per_second=words / seconds["whole"],
+        bare_words_per_second=words / seconds["bare"],
+    )
+
+
+def padding(lengths: np.ndarray, plan: Sequence[np.ndarray]) -> float:
+    """The share of all places of these batches that no word fills."""
+    places = sum(len(rows) * int(lengths[rows].max()) for rows in plan)
+    return 1 - float(sum(lengths[rows].sum() for rows in plan)) / places
+
+
+Cell = nn.LSTM | nn.GRU
+Block = tuple[Cell, torch.Size]
+
+
+def _blocks(model: Classifier, train: EncodedTexts, plan: Sequence[np.ndarray]) -> list[Block]:
+    """The model's cells with the shapes (B,T,E) that they are given when it reads these batches."""
+    cells = [module for module in model.modules() if isinstance(module, Cell)]
+    if not cells:
+        raise UserError(f"This measurement is of recurrent models: choose one of {', '.join(RECURRENT)}.")
+    found: list[Block] = []
+
+    def note(cell: nn.Module, given: tuple[Tensor, ...]) -> None:
+        assert isinstance(cell, Cell)
+        found.append((cell, given[0].shape))
+
+    hooks = [cell.register_forward_pre_hook(note) for cell in cells]
+    try:
+        with torch.no_grad():
+            for rows in plan:
+                model.logits(make_batch(train, rows))
+    finally:
+        for hook in hooks:
+            hook.remove()
+    return found
+
+
+def _fresh(cell: Cell) -> Cell:
+    return type(cell)(cell.input_size, cell.hidden_size, batch_first=True)
+
+
+def _input(shape: torch.Size) -> Tensor:
+    """Something to read, with a gradient, since the vectors of words are trained."""
+    return torch.randn(shape, requires_grad=True)
+
+
+def _pass_through(blocks: Sequence[tuple[Cell, Tensor]]) -> None:
+    """Forward and backward."""
+    for cell, given in blocks:
+        given.grad = None
+        states, _ = cell(given)
+        states.backward(torch.ones_like(states))
+
+
+def _places(blocks: Sequence[Block], modules: Iterable[nn.Module]) -> float:
+    """Places (B × T) that each of the cells among `modules` is given; directions are given the same."""
+    cells = {module for module in modules if isinstance(module, Cell)}
+    return sum(shape[0] * shape[1] for cell, shape in blocks if cell in cells) / len(cells)
