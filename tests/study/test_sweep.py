@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 from heedful.cli import app
 from heedful.errors import UserError
 from heedful.records import append_rows, query, read_rows
-from heedful.study import load_study, run_study
+from heedful.study import load_study, processes, run_study
 from heedful.study import sweep as module
 from heedful.training import load_run, train
 from promises import hear_ctrl_c
@@ -153,7 +153,7 @@ def test_a_second_sweep_trains_nothing_and_says_the_same(study_file, tmp_path, m
     study = load_study(study_file)
     first = run_study(study, tmp_path / "out", workers=1)
     heard = []
-    monkeypatch.setattr(module, "_workers", None)  # no process is started
+    monkeypatch.setattr(processes, "_workers", None)  # no process is started
     second = run_study(study, tmp_path / "out", done=lambda cell, row: heard.append(row["test_accuracy"]))
     assert second.skipped == len(study.cells)
     pd.testing.assert_frame_equal(first.records, second.records)
@@ -176,14 +176,14 @@ def stand_in(monkeypatch) -> list:
     """Record cells without processes or training, to test what is trained and what is skipped."""
     trained = []
 
-    def pretend(job, cells, *, workers, done):
+    def pretend(work, job, cells, *, workers, done):
         for cell in cells:
             trained.append(cell)
             corpus = job.study.check()[cell.corpus]
             append_rows(job.folder / "records", [{"cell": cell.key, "fingerprint": corpus.fingerprint}])
         return iter(())
 
-    monkeypatch.setattr(module, "_train_all", pretend)
+    monkeypatch.setattr(module, "in_processes", pretend)
     return trained
 
 
@@ -324,7 +324,7 @@ def test_two_sweeps_do_not_share_a_folder(study_file, tmp_path):
 def test_workers_get_one_thread_each_and_the_caller_keeps_its_own(monkeypatch):
     monkeypatch.setenv("OMP_NUM_THREADS", "7")
     monkeypatch.delenv("MKL_NUM_THREADS", raising=False)
-    with module._workers(1) as pool:
+    with processes._workers(1) as pool:
         assert pool.submit(os.getenv, "OMP_NUM_THREADS").result() == "1"
         assert pool.submit(os.getenv, "MKL_NUM_THREADS").result() == "1"
     assert os.environ["OMP_NUM_THREADS"] == "7"

@@ -19,6 +19,7 @@ from heedful.data.batches import Batch, batch_of_texts
 from heedful.data.vocabulary import Vocabulary
 from heedful.data.words import WordRules
 from heedful.errors import UserError, choose_from
+from heedful.models.dropout import Dropout
 from heedful.models.encoders import AffineEncoder
 from heedful.models.level import Level, score_of
 from heedful.models.pretrained import PretrainedEncoder
@@ -44,7 +45,7 @@ class FlatClassifier(nn.Module):
         self.settings, self.vocabulary, self.rules, self.classes = settings, vocabulary, rules, classes
         self.embedding = embedding
         self.words = words
-        self.dropout_head = nn.Dropout(settings.dropout_head)
+        self.dropout_head = Dropout(settings.dropout_head)
         self.head = head
 
     @property

@@ -9,6 +9,7 @@ Axes: B texts (or sentences), T words, E embedding width, H state width.
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -112,5 +113,25 @@ def backwards(mask: Tensor) -> Tensor:
     return torch.where(mask, mask.sum(1, keepdim=True) - 1 - slots, slots)
 
 
+class _Reorder(torch.autograd.Function):
+    """Slots in an order that undoes itself: its gradient is the same copy of rows, not a sum into them."""
+
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(states: Tensor, rows: Tensor) -> Tensor:
+        return states.flatten(0, 1).index_select(0, rows).view_as(states)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Tensor, Tensor], output: Tensor) -> None:
+        ctx.save_for_backward(inputs[1])
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None]:
+        (rows,) = ctx.saved_tensors
+        return _Reorder.apply(gradients[0].contiguous(), rows), None
+
+
 def _reorder(states: Tensor, order: Tensor) -> Tensor:
-    return states.gather(1, order[..., None].expand(-1, -1, states.shape[-1]))
+    rows = order + torch.arange(len(order), device=order.device)[:, None] * order.shape[1]
+    return _Reorder.apply(states, rows.flatten())

@@ -17,7 +17,8 @@ from heedful.data.vocabulary import Vocabulary
 from heedful.data.words import WordRules
 from heedful.errors import UserError, choose_from
 from heedful.models.classifier import parts_of, refuse_untraceable
-from heedful.models.grouping import Sentences, group_sentences
+from heedful.models.dropout import Dropout
+from heedful.models.grouping import Sentences, gather_blocks, group_sentences
 from heedful.models.level import Level
 from heedful.models.settings import ModelSettings
 from heedful.models.trace import Trace
@@ -45,7 +46,7 @@ class HierarchicalClassifier(nn.Module):
         self.embedding = embedding
         self.words = words
         self.sentences = sentences
-        self.dropout_head = nn.Dropout(settings.dropout_head)
+        self.dropout_head = Dropout(settings.dropout_head)
         self.head = head
 
     @property
@@ -65,12 +66,16 @@ class HierarchicalClassifier(nn.Module):
 
     def states(self, embedded: Tensor, batch: Batch) -> tuple[Tensor, Sentences]:
         """The words' states by sentences (M,W,H), and which words those are."""
+        sentences = self.group(batch)
+        return self.words.encode(sentences.gather(embedded), sentences.mask), sentences
+
+    def group(self, batch: Batch) -> Sentences:
+        """Which words of the batch make each sentence."""
         if batch.sentences is None:
             raise UserError(
                 "A hierarchical model needs the sentence of each word: make the batch with sentences=True."
             )
-        sentences = group_sentences(batch.sentences, batch.mask)
-        return self.words.encode(sentences.gather(embedded), sentences.mask), sentences
+        return group_sentences(batch.sentences, batch.mask)
 
     def attend(self, states: Tensor, sentences: Sentences) -> Attended:
         """Attend to each sentence's words by their states (M,W,H); the contexts (M,H) are its vector."""
@@ -92,9 +97,14 @@ class HierarchicalClassifier(nn.Module):
     def logits(self, batch: Batch, embedded: Tensor | None = None) -> Tensor:
         """The logits (B,K) or scores (B,1), from `embedded` (B,T,E) where given."""
         embedded = self.embed(batch) if embedded is None else embedded
-        states, sentences = self.states(embedded, batch)
-        vectors = sentences.spread(self.attend(states, sentences).context)
-        return self.from_sentences(vectors, sentences.present)
+        sentences = self.group(batch)
+        numbers, blocks = zip(*sentences.of_like_lengths(), strict=True)
+        contexts = [
+            self.attend(self.words.encode(words, block.mask), block).context
+            for words, block in zip(gather_blocks(embedded, blocks), blocks, strict=True)
+        ]
+        vectors = torch.cat(contexts).index_select(0, torch.cat(numbers).argsort())
+        return self.from_sentences(sentences.spread(vectors), sentences.present)
 
     forward = logits
 

@@ -16,6 +16,7 @@ from heedful.attention import (
     build_attention,
 )
 from heedful.errors import UserError
+from heedful.models.dropout import Dropout
 from heedful.models.encoders import (
     AffineEncoder,
     AverageEncoder,
@@ -33,7 +34,7 @@ class Level(nn.Module):
 
     def __init__(self, encoder: Encoder | PretrainedEncoder, attention: nn.Module, *, dropout: float) -> None:
         super().__init__()
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         self.encoder = encoder
         self.attention = attention
 
@@ -44,7 +45,7 @@ class Level(nn.Module):
                 "This encoder needs padding at the end of a text, but a mask has a gap: close it first."
             )
         states = self.encoder(self.dropout(vectors), mask)
-        return states.masked_fill(~mask[..., None], 0)
+        return states * mask.to(states.dtype)[..., None]  # far faster than masked_fill on a CPU
 
     def attend(self, states: Tensor, mask: Tensor, *, weights: Tensor | None = None) -> Attended:
         """Attend to the states (B,T,H); given weights (B,T) are used as they are, and get no gradient."""

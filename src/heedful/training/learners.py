@@ -220,7 +220,9 @@ def _optimiser(groups: list[dict[str, Any]], settings: TrainingSettings) -> torc
     if settings.optimiser == "sgd":
         return torch.optim.SGD(groups, lr=settings.rate)
     if settings.optimiser == "adagrad":
-        return torch.optim.Adagrad(groups, lr=settings.rate, lr_decay=settings.rate_decay)
+        # Fused, a step is one call for all parameters; it is made for the CPU, as is Adagrad here.
+        on_cpu = all(parameter.device.type == "cpu" for group in groups for parameter in group["params"])
+        return torch.optim.Adagrad(groups, lr=settings.rate, lr_decay=settings.rate_decay, fused=on_cpu)
     if settings.optimiser == "adam":
         # Adam moves every row of a table at every step; fused, it goes over the memory once.
         return torch.optim.Adam(groups, lr=settings.rate, amsgrad=settings.amsgrad, fused=True)
