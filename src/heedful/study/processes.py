@@ -33,7 +33,7 @@ def in_processes(
     `done` hears of each cell with what its work gave, or None where it failed. Where a worker dies, the rest
     goes on one by one: then it is known which cell's process died, and that one has failed.
     """
-    workers = workers or _cores()
+    workers = workers or cores()
     waiting = list(cells)
     while waiting:
         ended: set[str] = set()
@@ -121,6 +121,6 @@ def _one_thread_each() -> Iterator[None]:
                 os.environ[name] = value
 
 
-def _cores() -> int:
+def cores() -> int:
     """The cores that this process may use, where the system tells."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

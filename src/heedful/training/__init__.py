@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from heedful.lazy import lazily
 
 if TYPE_CHECKING:
+    from heedful.training.adversarial import train_adversary as train_adversary
     from heedful.training.callbacks import Callback as Callback
     from heedful.training.callbacks import Training as Training
     from heedful.training.evaluation import Evaluation as Evaluation
@@ -29,6 +30,7 @@ _HOMES = {
     "load_run": "heedful.training.run",
     "prepare": "heedful.training.presets",
     "train": "heedful.training.from_corpus",
+    "train_adversary": "heedful.training.adversarial",
 }
 __all__ = list(_HOMES)
 __getattr__ = lazily(__name__, _HOMES)

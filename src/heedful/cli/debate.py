@@ -1,0 +1,156 @@
+"""`heedful debate`: every test of the debate about attention, on one's own corpus or run."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from heedful.cli.options import AsJson, DataDir, Device, LabelColumn, Seed, SplitColumn, TextColumn
+from heedful.cli.output import print_json, print_table, progress, say
+from heedful.cli.places import default_folder
+from heedful.cli.stopping import can_be_stopped
+
+if TYPE_CHECKING:
+    from heedful.records import Finding
+    from heedful.study.experiment import Reproduction
+
+SCHEMA = 1
+
+
+def debate(
+    source: Annotated[str, typer.Argument(help="A run folder, a corpus by name, or a file with texts.")],
+    model: Annotated[
+        str | None, typer.Option("--model", help="Of a corpus: a model or preset. Default: biLSTM and tanh.")
+    ] = None,
+    only: Annotated[
+        str | None, typer.Option("--only", help="Stages with commas between. Default: all eight.")
+    ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Fewer seeds and texts, and a small model of a corpus.")
+    ] = False,
+    seeds: Annotated[
+        int | None, typer.Option("--seeds", min=2, help="Trainings to compare. Default: 8, quick 3.")
+    ] = None,
+    limit: Annotated[
+        int | None, typer.Option("--limit", min=1, help="Test texts tried. Default: 500, quick 200.")
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", help="Folder for everything. Default: debate in the run, or in runs."),
+    ] = None,
+    workers: Annotated[
+        int | None, typer.Option("--workers", min=1, help="Trainings at a time. Default: one a core.")
+    ] = None,
+    data_dir: DataDir = None,
+    text: TextColumn = None,
+    label: LabelColumn = None,
+    split: SplitColumn = None,
+    seed: Seed = 0,
+    device: Device = "cpu",
+    as_json: AsJson = False,
+) -> None:
+    """Hold the debate of Jain & Wallace and Wiegreffe & Pinter over your model, claim by claim.
+
+    Stages: agreement, permutation, adversary, uniform, seeds, diagnostic, adversarial, sanity. How long it
+    takes is said first. What was trained and measured is kept: the same command goes on after a stop.
+
+    Example: `heedful debate sst --only agreement,adversary`, or `heedful debate runs/mine --quick`
+    """
+    from heedful.study.debate import debate_on
+    from heedful.study.estimating import estimate
+    from heedful.study.experiment import reproduce
+    from heedful.study.processes import cores
+    from heedful.study.workbench import Bench
+
+    columns = {name: value for name, value in (("text", text), ("label", label), ("split", split)) if value}
+    prepared = debate_on(
+        source,
+        model=model,
+        quick=quick,
+        seeds=seeds,
+        limit=limit,
+        seed=seed,
+        data_dir=data_dir,
+        columns=columns,
+    )
+    wanted = None if only is None else [name.strip() for name in only.split(",")]
+    stages = prepared.stages(wanted)
+    for name, reason in prepared.left_out.items():
+        if wanted is None or name in wanted:
+            say(f"{name} is left out: {reason}.")
+    folder = out or _default(source, prepared.run is not None, prepared.ground.models[0], quick)
+    bench = Bench(
+        folder,
+        quick=quick,
+        workers=workers,
+        data_dir=None if data_dir is None else str(data_dir),
+        device=device,
+        say=say,
+        progress=progress,
+    )
+    time_needed = estimate(prepared, stages, quick=quick, workers=workers or cores())
+    say(
+        f"{len(stages)} stage{'s' if len(stages) > 1 else ''}, {time_needed.trainings} trainings of about "
+        f"{time_needed.training:.0f} s: {_said(time_needed.total)} in all, if nothing is there yet."
+    )
+    prepared.adopt(bench)
+    done = []
+    with can_be_stopped("What was trained and measured is kept: give the same command again to go on."):
+        for stage in stages:
+            say(f"{stage.name}: {stage.title} ({stage.source})")
+            reproduction = reproduce(stage.experiment(prepared.ground), bench)
+            findings = stage.findings(reproduction.tables)
+            drawn = _draw(stage.figures, reproduction)
+            done.append(_told(stage.name, reproduction, findings, drawn))
+            if not as_json:
+                _show(reproduction, findings)
+    if as_json:
+        result = {"schema": SCHEMA, "source": source, "model": prepared.ground.models[0], "quick": quick}
+        about = {"seeds": list(prepared.ground.seeds), "estimated_seconds": time_needed.total}
+        print_json({**result, **about, "left_out": prepared.left_out, "stages": done})
+        return
+    say(f"Tables, figures and claims are in {folder}.")
+
+
+def _default(source: str, is_run: bool, model: str, quick: bool) -> Path:
+    if is_run:
+        return Path(source) / ("debate-quick" if quick else "debate")
+    return default_folder("debate", Path(source).stem, model, *(["quick"] if quick else []))
+
+
+def _said(seconds: float) -> str:
+    return f"about {seconds / 60:.0f} min" if seconds >= 90 else f"about {seconds:.0f} s"
+
+
+def _draw(figures: Sequence[str], done: "Reproduction") -> list[Path]:
+    from heedful.report.figures import draw_to
+
+    assert done.folder is not None
+    return [path for figure in figures for path in draw_to(figure, done.tables, done.folder)]
+
+
+def _told(
+    name: str, done: "Reproduction", findings: "Sequence[Finding]", drawn: Sequence[Path]
+) -> dict[str, Any]:
+    return {
+        "name": name,
+        "title": done.title,
+        "source": done.source,
+        "folder": str(done.folder),
+        "figures": [str(path) for path in drawn],
+        "findings": [finding.to_dict() for finding in findings],
+        "claims": [claim.to_dict() for claim in done.claims],
+    }
+
+
+def _show(done: "Reproduction", findings: "Sequence[Finding]") -> None:
+    """Findings over all texts as a table, then the claims; groups of texts are in the folder and the JSON."""
+    whole = [one for one in findings if not {"predicted", "largest_weight"} & set(one.coordinates)]
+    rows = []
+    for one in whole:
+        about = [str(one.coordinates[key]) for key in ("check", "what") if key in one.coordinates]
+        rows.append([": ".join([one.name, *([", ".join(about)] if about else [])]), str(one)])
+    print_table(done.title, ["finding", "value and 95 % interval"], rows)
+    for claim in done.claims:
+        typer.echo(str(claim))

@@ -1,0 +1,131 @@
+"""`heedful reproduce`: an experiment of a paper, with its tables, figures and claims."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from heedful.cli.options import AsJson, DataDir, Device
+from heedful.cli.output import print_json, print_table, progress, say
+from heedful.cli.stopping import can_be_stopped
+
+if TYPE_CHECKING:
+    from heedful.study.experiment import Experiment, Reproduction
+
+SCHEMA = 1
+
+
+def reproduce(
+    name: Annotated[
+        str | None, typer.Argument(help="An experiment, or a paper for all of its. Without one: the list.")
+    ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Minutes instead of hours: fewer seeds, settings and texts.")
+    ] = False,
+    corpus: Annotated[
+        list[str] | None, typer.Option("--corpus", help="Only on this corpus. Repeatable.")
+    ] = None,
+    model: Annotated[list[str] | None, typer.Option("--model", help="Only this model. Repeatable.")] = None,
+    seeds: Annotated[
+        int | None, typer.Option("--seeds", min=1, help="Seeds of each training. Default: the experiment's.")
+    ] = None,
+    out: Annotated[
+        Path, typer.Option("--out", help="Folder for runs, tables and figures; shared by experiments.")
+    ] = Path("runs/reproduce"),
+    workers: Annotated[
+        int | None, typer.Option("--workers", min=1, help="Trainings at a time. Default: one a core.")
+    ] = None,
+    data_dir: DataDir = None,
+    device: Device = "cpu",
+    as_json: AsJson = False,
+) -> None:
+    """Repeat an experiment of a paper: its numbers beside ours, its figures, and whether its claims hold.
+
+    Trainings and measurements are kept in the folder: what two experiments share is done once, and the same
+    command goes on after an interruption.
+
+    Example: `heedful reproduce sun-lu-fig2 --quick`, or `heedful reproduce serrano-smith`
+    """
+    from heedful.study.experiment import experiments, find_experiments
+    from heedful.study.experiment import reproduce as run_experiment
+    from heedful.study.workbench import Bench
+
+    if name is None:
+        _list(list(experiments().values()), as_json)
+        return
+    wanted = find_experiments(name)
+    bench = Bench(
+        out,
+        quick=quick,
+        seeds=tuple(range(seeds or 0)),
+        corpora=tuple(corpus or ()),
+        models=tuple(model or ()),
+        workers=workers,
+        data_dir=None if data_dir is None else str(data_dir),
+        device=device,
+        say=say,
+        progress=progress,
+    )
+    minutes = sum(experiment.minutes[0 if quick else 1] for experiment in wanted)
+    say(f"{len(wanted)} experiment{'s' if len(wanted) > 1 else ''}, about {minutes:.0f} min on two cores.")
+    done = []
+    with can_be_stopped("What was trained and measured is kept: give the same command again to go on."):
+        for experiment in wanted:
+            say(f"{experiment.name}: {experiment.title} ({experiment.source})")
+            reproduction = run_experiment(experiment, bench)
+            drawn = _draw(experiment, reproduction)
+            done.append(_told(reproduction, drawn))
+            if not as_json:
+                _show(reproduction, drawn)
+    if as_json:
+        print_json({"schema": SCHEMA, "quick": quick, "experiments": done})
+
+
+def _list(known: "Sequence[Experiment]", as_json: bool) -> None:
+    if as_json:
+        rows = [
+            {"name": one.name, "title": one.title, "source": one.source, "minutes": one.minutes}
+            for one in known
+        ]
+        print_json({"schema": SCHEMA, "experiments": rows})
+        return
+    print_table(
+        "Experiments (`heedful reproduce NAME`)",
+        ["name", "what", "where", "quick, min", "full, min"],
+        [[one.name, one.title, one.source, *(f"{minutes:g}" for minutes in one.minutes)] for one in known],
+        right=["quick, min", "full, min"],
+    )
+
+
+def _draw(experiment: "Experiment", done: "Reproduction") -> list[Path]:
+    from heedful.report.figures import draw_to
+
+    assert done.folder is not None
+    return [path for figure in experiment.figures for path in draw_to(figure, done.tables, done.folder)]
+
+
+def _told(done: "Reproduction", drawn: Sequence[Path]) -> dict[str, Any]:
+    return {
+        "name": done.name,
+        "title": done.title,
+        "source": done.source,
+        "folder": str(done.folder),
+        "tables": {name: len(table) for name, table in done.tables.items()},
+        "figures": [str(path) for path in drawn],
+        "claims": [claim.to_dict() for claim in done.claims],
+    }
+
+
+def _show(done: "Reproduction", drawn: Sequence[Path]) -> None:
+    summary = done.tables.get("summary")
+    if summary is not None:
+        rows = [
+            [f"{value:.4g}" if isinstance(value, float) else str(value) for value in row]
+            for row in summary.itertuples(index=False)
+        ]
+        print_table(done.title, [str(column) for column in summary.columns], rows)
+    for claim in done.claims:
+        typer.echo(str(claim))
+    pictures = [str(path) for path in drawn if path.suffix == ".png"]
+    say(f"Tables{' and figures' if pictures else ''} are in {done.folder}. {' '.join(pictures)}".strip())

@@ -1,0 +1,83 @@
+"""Jain & Wallace (2019), section 4.1: how far attention agrees with gradients and with leave-one-out."""
+
+from collections.abc import Mapping
+from itertools import cycle
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from heedful.records import bootstrap_interval
+from heedful.report.jain_wallace.naming import class_name, grid_of, named
+from heedful.report.style import BLACK, BLUE, COLOURS, GREEN, GREY, ORANGE, new_figure
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from pandas import DataFrame
+
+PAIRS = {
+    ("attention", "gradient"): BLUE,
+    ("attention", "leave-one-out"): ORANGE,
+    ("gradient", "leave-one-out"): GREEN,
+}
+
+
+def agreement_figure(tables: "Mapping[str, DataFrame]") -> "Figure":
+    """Mean τ-b of each pair of scores with its 95 % interval, model by model, a panel a corpus."""
+    table = tables["agreement"]
+    corpora = list(dict.fromkeys(table["corpus"]))
+    models = list(dict.fromkeys(table["model"]))
+    figure = new_figure(2.6 + 2.1 * min(len(corpora), 2), 1.5 + 0.55 * len(models) * -(-len(corpora) // 2))
+    axes = grid_of(figure, len(corpora), sharex=True, sharey=True)
+    for axis, corpus in zip(axes, corpora, strict=True):
+        for place, model in enumerate(models):
+            own = table[(table["corpus"] == corpus) & (table["model"] == model)]
+            for step, ((first, second), colour) in enumerate(PAIRS.items()):
+                rows = own[(own["first"] == first) & (own["second"] == second)]
+                taus = rows.groupby("instance")["tau"].mean().dropna()
+                if not len(taus):
+                    continue
+                ends = bootstrap_interval(taus)
+                y = place + 0.22 * (step - 1)
+                axis.plot([ends.low, ends.high], [y, y], color=colour)
+                axis.plot(taus.mean(), y, "os^"[step], color=colour, markersize=5)
+        axis.axvline(0, color=GREY, linewidth=0.8)
+        axis.set_title(f"{corpus}, {table[table['corpus'] == corpus]['instance'].nunique()} texts")
+        axis.set_yticks(range(len(models)), [named(model) for model in models])
+        axis.set_ylim(len(models) - 0.5, -0.5)
+        axis.set_xlabel("mean Kendall's τ-b (0: a random ranking)")
+        axis.label_outer()
+    handles = [
+        figure.axes[0].plot([], [], "os^"[step], color=colour, label=f"{first} and {second}")[0]
+        for step, ((first, second), colour) in enumerate(PAIRS.items())
+    ]
+    figure.legend(handles=handles, loc="outside upper center", ncols=1 if len(corpora) == 1 else 3)
+    return figure
+
+
+def taus_figure(tables: "Mapping[str, DataFrame]") -> "Figure":
+    """Histograms of τ between attention and gradients by decided class, beside a random ranking's."""
+    table = tables["agreement"]
+    table = table[(table["first"] == "attention") & (table["second"] == "gradient")].dropna(subset=["tau"])
+    cells = list(table.groupby(["corpus", "model"], sort=False))
+    figure = new_figure(6.4, 0.7 + 1.7 * -(-len(cells) // 2))
+    bins = np.linspace(-1, 1, 41)
+    for axis, ((corpus, model), rows) in zip(
+        grid_of(figure, len(cells), sharex=True, sharey=True), cells, strict=True
+    ):
+        random = rows["random_tau"].dropna()
+        axis.hist(random, bins, density=True, histtype="step", color=BLACK, linestyle=":", label="random")
+        for (decided, own), colour in zip(rows.groupby("decided"), cycle(COLOURS), strict=False):
+            axis.hist(
+                own["tau"],
+                bins,
+                density=True,
+                color=colour,
+                alpha=0.45,
+                label=f"decided: {class_name(rows, decided)}",
+            )
+        axis.set_title(f"{corpus}, {named(model)}")
+        axis.set_xlabel("τ-b of attention and gradient, text by text")
+        axis.set_ylabel("density")
+        axis.label_outer()
+    figure.axes[0].legend(loc="upper left")
+    return figure

@@ -1,0 +1,36 @@
+"""Wiegreffe & Pinter (2019), 3.3: the worth of each kind of weights as a guide, as a ladder of F1."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from heedful.report.jain_wallace.naming import grid_of, named
+from heedful.report.style import BLUE, GREEN, GREY, ORANGE, PURPLE, new_figure
+from heedful.report.wiegreffe_pinter.dots import draw_dots
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from pandas import DataFrame
+
+GUIDES = {
+    "uniform": GREY,
+    "learnt": GREEN,
+    "trained model": BLUE,
+    "adversary, trained": ORANGE,
+    "adversary, exact": PURPLE,
+}
+
+
+def diagnostic_figure(tables: "Mapping[str, DataFrame]") -> "Figure":
+    """The diagnostic's macro F1 under each guide: a dot a seed, and the mean's interval over seeds."""
+    cells = list(tables["ladder"].groupby(["corpus", "model"], sort=False))
+    figure = new_figure(2.6 + 2.1 * min(len(cells), 2), 0.6 + 1.6 * -(-len(cells) // 2))
+    for axis, ((corpus, model), rows) in zip(grid_of(figure, len(cells), sharey=True), cells, strict=True):
+        for place, (guide, colour) in enumerate(GUIDES.items()):
+            draw_dots(axis, rows.loc[rows["guide"] == guide, "macro_f1"], place, colour=colour)
+        axis.set_yticks(range(len(GUIDES)), list(GUIDES))
+        axis.set_ylim(len(GUIDES) - 0.5, -0.5)
+        axis.set_title(f"{corpus}, weights of {named(model)}")
+        axis.set_xlabel("macro F1 of the diagnostic, test split")
+        axis.label_outer()
+        axis.tick_params(labelbottom=True)
+    return figure

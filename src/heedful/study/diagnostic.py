@@ -1,0 +1,135 @@
+"""Is the knowledge in the weights, or in the encoder behind them? (Wiegreffe & Pinter, 2019, section 3.3.)
+
+A classifier that reads each word by itself is trained under weights that it is handed: uniform ones, its own
+(learnt), those of a trained model, those of an adversary. What it reaches with each is the worth of its
+guide, on one ladder. Weights that carry what a model knows of which words matter must beat uniform ones.
+Axes: N texts, W words of all texts.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import torch
+
+from heedful.data.batches import batches
+from heedful.data.corpus import Corpus
+from heedful.data.encoded import EncodedTexts
+from heedful.study.strengths import kept_adversary
+from heedful.training.attended import Flat, attention_over, places_of
+from heedful.training.evaluation import EVALUATION_TOKENS
+from heedful.training.from_corpus import encode_splits, train_run
+from heedful.training.guided import train_guided
+from heedful.training.presets import prepare
+from heedful.training.run import Run
+from heedful.trials.adversary import exact_adversary
+
+DIAGNOSTIC = "jain-wallace-average-tanh"  # h = tanh(M e + b) of each word by itself
+GUIDES = ("uniform", "learnt", "trained model", "adversary, trained", "adversary, exact")
+EPSILON = 0.01
+
+
+def diagnose(
+    run: Run,
+    corpus: Corpus,
+    *,
+    strength: float = 1e-3,
+    settings: Mapping[str, Any] | None = None,
+    adversary: Mapping[str, Any] | None = None,
+) -> pd.DataFrame:
+    """A measure: what the diagnostic reaches under each guide, one row a guide.
+
+    `strength` is that of the trained adversary; `settings` change the diagnostic's own settings and
+    `adversary` the training of the adversary. The exact adversary's weights are a guide where there are two
+    classes and a linear head. The diagnostic has the seed of the run, so ladders over seeds are independent.
+    """
+    sets = encode_splits(corpus, run.recipe)[1]
+    guides: dict[str, dict[str, Flat]] = {
+        "uniform": {name: uniform_guide(encoded) for name, encoded in sets.items()},
+        "trained model": {name: attention_over(run.model, encoded) for name, encoded in sets.items()},
+    }
+    other = kept_adversary(run, corpus, strength=strength, **(adversary or {}))
+    guides["adversary, trained"] = {
+        name: attention_over(other.model, encoded) for name, encoded in sets.items()
+    }
+    if run.model.head.out_features <= 2:
+        guides["adversary, exact"] = {name: exact_guide(run, encoded) for name, encoded in sets.items()}
+
+    base = run.recipe.training
+    shared = {"seed": base.seed, "min_count": base.min_count, "max_words": base.max_words}
+    model, training = prepare(DIAGNOSTIC, {**(settings or {}), **shared})
+    own = train_run(corpus, model=model, training=training, rules=run.recipe.words)
+    rows = [
+        {
+            "guide": "learnt",
+            "dev_accuracy": own.result["dev_accuracy"],
+            "accuracy": own.result["test_accuracy"],
+            "macro_f1": own.result["test_macro_f1"],
+        }
+    ]
+    for name, guide in guides.items():
+        found = train_guided(
+            sets,
+            guide,
+            model=model,
+            training=training,
+            vocabulary=run.vocabulary,
+            classes=run.recipe.classes,
+            rules=run.recipe.words,
+        )
+        rows.append(
+            {
+                "guide": name,
+                "dev_accuracy": found.dev_accuracy,
+                "accuracy": found.test_accuracy,
+                "macro_f1": found.test_macro_f1,
+            }
+        )
+    order = {name: place for place, name in enumerate(GUIDES)}
+    table = pd.DataFrame(rows).sort_values("guide", key=lambda names: names.map(order), ignore_index=True)
+    return table.assign(texts=len(sets["test"]) if "test" in sets else 0, strength=strength)
+
+
+def freeze(run: Run, corpus: Corpus) -> pd.DataFrame:
+    """A measure: what a new model of the run's kind reaches under the run's weights, which stay frozen.
+
+    The new model has another seed, so nothing but the weights comes from the run.
+    """
+    recipe = run.recipe
+    sets = encode_splits(corpus, recipe)[1]
+    found = train_guided(
+        sets,
+        {name: attention_over(run.model, encoded) for name, encoded in sets.items()},
+        model=recipe.model,
+        training=replace(recipe.training, seed=recipe.training.seed + 1000),
+        vocabulary=run.vocabulary,
+        classes=recipe.classes,
+        rules=recipe.words,
+    )
+    return pd.DataFrame(
+        [
+            {
+                "dev_accuracy": found.dev_accuracy,
+                "test_accuracy": found.test_accuracy,
+                "test_macro_f1": found.test_macro_f1,
+            }
+        ]
+    )
+
+
+def uniform_guide(encoded: EncodedTexts) -> Flat:
+    """The same weight for every word of a text."""
+    lengths = np.asarray(encoded.lengths)
+    return np.repeat(1 / lengths, lengths).astype(np.float32)
+
+
+def exact_guide(run: Run, encoded: EncodedTexts, *, epsilon: float = EPSILON) -> Flat:
+    """The weights of the exact adversary of every text."""
+    flat = np.zeros(int(encoded.offsets[-1]), np.float32)
+    with torch.inference_mode():
+        for batch in batches(encoded, token_budget=EVALUATION_TOKENS):
+            found = exact_adversary(run.model.trace(batch), epsilon)
+            flat[places_of(encoded, batch.rows)] = found.weights[batch.mask].numpy()
+    return flat

@@ -1,0 +1,116 @@
+"""An experiment of a paper: what it measures, what the paper claims of it, and which figure shows it.
+
+`measure` takes a `Bench` and gives tables; claims and figures are functions of those tables alone, so both
+can be made again from a folder that was written long ago. A figure is named here and drawn in `report`.
+"""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+
+import pandas as pd
+
+from heedful.errors import UserError, choose_from
+from heedful.files import write_atomically
+from heedful.records import Claim
+from heedful.study.workbench import Bench
+
+Tables = Mapping[str, pd.DataFrame]
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One table or figure of a paper, by a name such as sun-lu-fig2."""
+
+    name: str
+    title: str
+    source: str  # paper and place
+    measure: Callable[[Bench], Tables]
+    claims: Callable[[Tables], Sequence[Claim]] = lambda tables: ()
+    figures: tuple[str, ...] = ()  # names in `report.figures.FIGURES`
+    minutes: tuple[float, float] = (1, 10)  # about, on two cores: quick and full
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """What came of an experiment."""
+
+    name: str
+    title: str
+    source: str
+    quick: bool
+    tables: Tables
+    claims: tuple[Claim, ...]
+    folder: Path | None = None
+
+    def save(self, folder: str | Path) -> "Reproduction":
+        """Write tables as Parquet and CSV, and the claims as JSON; the JSON last."""
+        folder = Path(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, table in self.tables.items():
+            with write_atomically(folder / f"{name}.parquet", "wb") as file:
+                table.to_parquet(file, index=False)
+            with write_atomically(folder / f"{name}.csv") as file:
+                table.to_csv(file, index=False)
+        content = {
+            "schema": 1,
+            "name": self.name,
+            "title": self.title,
+            "source": self.source,
+            "quick": self.quick,
+            "tables": list(self.tables),
+            "claims": [claim.to_dict() for claim in self.claims],
+        }
+        with write_atomically(folder / "experiment.json") as file:
+            json.dump(content, file, indent=2, ensure_ascii=False)
+        return Reproduction(self.name, self.title, self.source, self.quick, self.tables, self.claims, folder)
+
+    @staticmethod
+    def load(folder: str | Path) -> "Reproduction":
+        """Read what `save` wrote."""
+        folder = Path(folder)
+        try:
+            content = json.loads((folder / "experiment.json").read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            raise UserError(f"{folder} holds no experiment: `heedful reproduce NAME` makes one.") from None
+        tables = {name: pd.read_parquet(folder / f"{name}.parquet") for name in content["tables"]}
+        claims = tuple(Claim.from_dict(claim) for claim in content["claims"])
+        return Reproduction(
+            content["name"], content["title"], content["source"], content["quick"], tables, claims, folder
+        )
+
+
+# The papers, and the module whose EXPERIMENTS has theirs, in the paper's order.
+PAPERS = {
+    "sun-lu": "heedful.study.sun_lu",
+    "serrano-smith": "heedful.study.serrano_smith",
+    "jain-wallace": "heedful.study.jain_wallace",
+    "wiegreffe-pinter": "heedful.study.wiegreffe_pinter",
+}
+
+
+def experiments() -> dict[str, Experiment]:
+    """Every experiment by its name, paper after paper."""
+    found: dict[str, Experiment] = {}
+    for module in PAPERS.values():
+        for experiment in import_module(module).EXPERIMENTS:
+            found[experiment.name] = experiment
+    return found
+
+
+def find_experiments(name: str) -> tuple[Experiment, ...]:
+    """The experiment of this name, or all those of a paper."""
+    known = experiments()
+    if name in PAPERS:
+        return tuple(experiment for key, experiment in known.items() if key.startswith(f"{name}-"))
+    return (known[choose_from("experiment", name, (*PAPERS, *known))],)
+
+
+def reproduce(experiment: Experiment, bench: Bench) -> Reproduction:
+    """Measure an experiment, judge its claims, and leave both in the bench's folder."""
+    tables = experiment.measure(bench)
+    claims = tuple(experiment.claims(tables))
+    done = Reproduction(experiment.name, experiment.title, experiment.source, bench.quick, tables, claims)
+    return done.save(bench.folder / experiment.name)

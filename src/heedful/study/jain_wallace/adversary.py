@@ -1,0 +1,158 @@
+"""Weights that are far from a model's own and leave its decision as it is (Jain & Wallace, 2019, 4.2.2).
+
+Two classes under a linear head have the exact maximum; more classes the published ascent, a lower bound.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from heedful.data.corpus import Corpus
+from heedful.models.trace import Trace
+from heedful.records import Claim, Finding
+from heedful.study.experiment import Tables
+from heedful.study.ground import Ground, main_model
+from heedful.study.jain_wallace.traces import trace_batches
+from heedful.study.pooling import cells, defined, groups, mean_over_texts, over_seeds, share_of_texts, shown
+from heedful.study.workbench import Bench, Measure
+from heedful.training.run import Run
+from heedful.trials.adversary import Adversary, exact_adversary
+from heedful.trials.ascent import ascent_adversary
+
+PLACE = "Jain & Wallace (2019), 4.2.2"
+EPSILON = 0.01
+FAR = 0.5  # nats, of at most log 2 = 0.693
+CONCENTRATED = 0.5
+FEWEST = 20  # texts that a claim needs
+
+
+def adversary_rows(
+    run: Run,
+    corpus: Corpus,
+    *,
+    split: str = "test",
+    limit: int | None = None,
+    epsilon: float = EPSILON,
+    restarts: int = 5,
+    steps: int = 500,
+    seed: int = 0,
+) -> pd.DataFrame:
+    """A measure: the farthest weights of each text, by the exact way where there is one."""
+    frames = []
+    for rows, trace, first in trace_batches(run, corpus, split=split, limit=limit, seed=seed):
+        found = adversary_of(trace, epsilon, restarts=restarts, steps=steps, seed=seed, first=first)
+        frames.append(
+            pd.DataFrame(
+                {
+                    "instance": rows,
+                    "decided": found.decided.numpy(),
+                    "decided_class": np.array(run.recipe.classes)[found.decided.numpy()],
+                    "largest": found.largest.double().numpy(),
+                    "divergence": found.divergence.double().numpy(),
+                    "change": found.change.double().numpy(),
+                    "kind": found.kind,
+                    "epsilon": epsilon,
+                }
+            )
+        )
+    return pd.concat(frames).sort_values("instance", ignore_index=True)
+
+
+def adversary_of(
+    trace: Trace,
+    epsilon: float = EPSILON,
+    *,
+    restarts: int = 5,
+    steps: int = 500,
+    seed: int = 0,
+    first: int = 0,
+) -> Adversary:
+    """The exact adversary where the head is linear with two classes, otherwise the published ascent."""
+    linear = trace.linear
+    if linear is not None and linear.out_features <= 2:
+        return exact_adversary(trace, epsilon)
+    return ascent_adversary(trace, epsilon, restarts=restarts, steps=steps, seed=seed, first=first)
+
+
+def measure_adversary(bench: Bench, ground: Ground) -> Tables:
+    """The adversary on every cell of the ground; quick, with a shorter ascent."""
+    ascent = {"restarts": 3, "steps": 100} if bench.quick else {"restarts": 5, "steps": 500}
+    measure = Measure(f"{__name__}:adversary_rows", {"limit": ground.limit, **ascent})
+    table = bench.measured(ground.study("adversary"), measure)
+    return {"adversary": table, "summary": summary(table)}
+
+
+def divergences(rows: pd.DataFrame, **where: str) -> tuple[Finding | None, Finding | None]:
+    """The mean divergence of a cell's adversary, and the share of texts where it is far."""
+    if not len(rows):
+        return None, None
+    exact = (rows["kind"] == "exact").all()
+    how = "the exact maximum" if exact else "the best that gradient ascent found"
+    epsilon = float(rows["epsilon"].iloc[0])
+    mean = mean_over_texts(
+        rows,
+        "divergence",
+        name="adversary's divergence",
+        measured=f"JSD to the farthest weights that move the output by at most {epsilon:g}, {how}; mean",
+        unit="nats",
+        kind="estimate" if exact else "lower bound",
+        coordinates=where,
+    )
+    far = share_of_texts(
+        over_seeds(rows, ["divergence"])["divergence"] >= FAR,
+        name="share of texts with far other weights",
+        measured=f"share of texts with weights at a JSD of at least {FAR:g} nats and an output within "
+        f"{epsilon:g}, {how}",
+        seeds=rows["seed"].nunique(),
+        kind="estimate" if exact else "lower bound",
+        coordinates=where,
+    )
+    return mean, far
+
+
+def adversary_findings(tables: Tables) -> list[Finding]:
+    """All findings of the table, cell by cell."""
+    return [
+        finding
+        for where, rows in cells(tables["adversary"])
+        for group, own in groups(rows)
+        for finding in defined(*divergences(own, **where, **group))
+    ]
+
+
+def summary(table: pd.DataFrame) -> pd.DataFrame:
+    """Mean divergence and share of far ones, by corpus and model."""
+    lines = []
+    for where, rows in cells(table):
+        mean, far = divergences(rows, **where)
+        lines.append(
+            {
+                **where,
+                "ε-max JSD, nats": shown(mean),
+                f"share ≥ {FAR:g}": shown(far),
+                "how": rows["kind"].iloc[0],
+                "texts": rows["instance"].nunique(),
+                "seeds": rows["seed"].nunique(),
+            }
+        )
+    return pd.DataFrame(lines)
+
+
+def adversary_claims(tables: Tables) -> Sequence[Claim]:
+    """That most texts have far other weights, also where attention is concentrated."""
+    claims = []
+    for corpus, own in tables["adversary"].groupby("corpus", sort=False):
+        model = main_model(own["model"])
+        rows = own[own["model"] == model]
+        asked = {
+            f"On {corpus}, most texts have quite other weights (JSD ≥ {FAR:g}) with the same output": rows,
+            f"On {corpus}, that is so even where one word has more than half of the attention": rows[
+                rows["largest"] >= CONCENTRATED
+            ],
+        }
+        for statement, chosen in asked.items():
+            effect = divergences(chosen, corpus=str(corpus), model=model)[1]
+            if effect is not None and effect.count >= FEWEST:
+                claims.append(Claim.decided(statement, PLACE, effect=effect, comparison=">", threshold=0.5))
+    return claims

@@ -1,0 +1,79 @@
+"""`heedful debate` says how long first, prints findings and claims, writes all, and goes on when asked."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from heedful.cli.app import app
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "study"))
+
+from debated import work_here, write_corpus
+
+run = CliRunner().invoke
+
+
+@pytest.fixture
+def corpus(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    work_here(monkeypatch)
+    return str(write_corpus(tmp_path))
+
+
+@pytest.mark.slow
+def test_all_stages_in_json_with_findings_claims_and_figures(corpus, tmp_path):
+    asked = [
+        *("debate", corpus, "--quick", "--model", "jain-wallace-average-tanh"),
+        *("--seeds", "2", "--limit", "11", "--workers", "1", "--json"),
+    ]
+    first = run(app, asked)
+    assert first.exit_code == 0, first.stderr
+    told = json.loads(first.stdout)
+    names = [
+        "agreement",
+        "permutation",
+        "adversary",
+        "uniform",
+        "seeds",
+        "diagnostic",
+        "adversarial",
+        "sanity",
+    ]
+    assert [stage["name"] for stage in told["stages"]] == names
+    assert told["schema"] == 1
+    sources = {claim["source"].split(" (")[0] for stage in told["stages"] for claim in stage["claims"]}
+    assert {"Jain & Wallace", "Wiegreffe & Pinter"} <= sources
+    assert sum(len(stage["claims"]) for stage in told["stages"]) >= 10
+    for stage in told["stages"]:
+        assert stage["findings"], stage["name"]
+        assert all(Path(path).stat().st_size > 1000 for path in stage["figures"])
+    assert first.stderr.splitlines()[0].startswith("8 stages, ")
+    again = json.loads(run(app, asked).stdout)
+    assert again["stages"] == told["stages"]
+
+
+def test_only_some_stages_are_held_and_printed_for_a_person(corpus):
+    asked = ["debate", corpus, "--quick", "--model", "dp", "--limit", "31", "--only", "permutation,adversary"]
+    told = run(app, asked)
+    assert told.exit_code == 0, told.stderr
+    assert "output change under permuted" in told.stdout
+    assert "Jain & Wallace (2019), 4.2.2" in told.stdout
+    assert "2 stages, 1 trainings of about" in told.stderr
+    assert Path("runs/debate-small-dp-quick/debate-adversary/jain-wallace-adversary.png").exists()
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        (["--only", "agrement"], "the nearest is 'agreement'"),
+        (["--model", "jain-wallace-bilstm"], "There is no model or preset"),
+    ],
+)
+def test_a_mistake_is_one_sentence_and_exit_code_two(corpus, asked, said):
+    told = run(app, ["debate", corpus, "--quick", *asked])
+    assert told.exit_code == 2
+    assert said in told.stderr
+    assert not Path("runs").exists()
