@@ -1,0 +1,61 @@
+"""`heedful serve`: the page live, with a box to type a text into."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from heedful.cli.options import AsJson, Device
+from heedful.cli.output import print_json, say
+from heedful.cli.stopping import can_be_stopped
+
+
+def serve(
+    run: Annotated[
+        Path,
+        typer.Argument(help="A run folder; or a sweep's, whose study has keep_runs = true, for a λ slider."),
+    ],
+    audit: Annotated[
+        Path | None, typer.Option("--audit", help="An audit's folder, to show its page below the box.")
+    ] = None,
+    host: Annotated[
+        str, typer.Option("--host", help="The address to listen at. Default: this machine alone.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0 takes any that is free.")] = 8765,
+    device: Device = "cpu",
+    as_json: AsJson = False,
+) -> None:
+    """Serve a page on which a text can be typed: its decision, its words, the smallest set that flips it.
+
+    Its JSON API is described at /docs. Nothing that is typed is kept. Stop it with Ctrl-C.
+
+    Example: `heedful serve runs/sst-dp`
+    """
+    from heedful.web.models import open_models
+    from heedful.web.server import LOOPBACK, bind, create_app
+    from heedful.web.server import serve as answer
+
+    content = _audit_content(audit)
+    models, notes = open_models(run, device=device)
+    for note in notes:
+        say(note)
+    open_to_all = host not in LOOPBACK
+    app = create_app(models, audit=content, hosts=None if open_to_all else LOOPBACK)
+    with bind(host, port) as listening:
+        shown = f"[{host}]" if ":" in host else host
+        address = f"http://{shown}:{listening.getsockname()[1]}/"
+        if open_to_all:
+            say(f"Whoever reaches {host} can read texts with this model: there is no password.")
+        if as_json:
+            print_json({"schema": 1, "address": address, "models": [model.about() for model in models]})
+        say(f"Open {address} in a browser; {address}docs describes the API. Ctrl-C stops.")
+        with can_be_stopped("Nothing that was typed is kept."):
+            answer(app, listening)
+
+
+def _audit_content(folder: Path | None) -> dict[str, Any] | None:
+    if folder is None:
+        return None
+    from heedful.report.page.writing import FIGURES, load_audit, page_content
+
+    return page_content(load_audit(folder), folder / FIGURES)

@@ -1,0 +1,90 @@
+// Seven questions on one shared axis: left what the same weights get shuffled, right the best there is.
+
+const OUTCOMES = { yes: "✓ yes", no: "✗ no", unsure: "? unsure", "not asked": "– not asked" };
+
+function showQuestions({ audit, figures }) {
+  const seed = audit.methods.seed;
+  put(
+    byId("questions"),
+    make("h2", {}, "Seven questions"),
+    make(
+      "p",
+      {},
+      "All on one axis. Its left end is what these weights would get if they were shuffled among the " +
+        "words (where that has no meaning, what chance would), its right end the best there is. " +
+        "Open a row for its evidence.",
+    ),
+    make(
+      "p",
+      { class: "legend axis-legend" },
+      sample("shuffled", "shuffled"),
+      sample("random", "random"),
+      sample("you", "your model, with its interval"),
+      sample("best", "best"),
+    ),
+    make(
+      "div",
+      { class: "questions" },
+      audit.questions.map((question) => questionRow(question, figures, seed)),
+    ),
+    audit.plausibility && audit.plausibility.length
+      ? make(
+          "div",
+          {},
+          make("h3", {}, "Do people mark the same words?"),
+          findingsTable("Agreement with human rationales", audit.plausibility),
+        )
+      : null,
+  );
+  byId("questions").hidden = false;
+  const { question } = address.read();
+  if (question && byId(`question-${question}`)) byId(`question-${question}`).open = true;
+}
+
+const sample = (key, label) =>
+  make(
+    "span",
+    { class: "key" },
+    draw("svg", { class: "strip", width: 26, height: 14, "aria-hidden": "true" }, axisMark(key, 13, 7)),
+    ` ${label} `,
+  );
+
+function questionRow(question, figures, seed) {
+  const { id, number, answer, outcome } = question;
+  const good = question.good ?? (question.decides ? { yes: true, no: false }[outcome] : null);
+  const tone = good === true ? " speaks-for" : good === false ? " speaks-against" : "";
+  return make(
+    "details",
+    { id: `question-${id}`, class: `question${tone}` },
+    make(
+      "summary",
+      { on: { click: () => remember(id) } },
+      make("span", { class: "number-of" }, number),
+      make(
+        "span",
+        { class: "asked" },
+        make("b", {}, question.question),
+        make("span", { class: "answer" }, answer),
+      ),
+      make(
+        "span",
+        { class: "outcome" },
+        OUTCOMES[outcome] || outcome,
+        question.decides ? null : make("span", { class: "faint" }, " context only"),
+      ),
+      make(
+        "span",
+        { class: "scale" },
+        strip(question),
+        make("span", { class: "values" }, scaleValues(question)),
+      ),
+    ),
+    make("div", { class: "evidence" }, evidence(question, figures, seed)),
+  );
+}
+
+// A click comes before the row opens or shuts. (Its toggle event would also tell of rows that printing opens.)
+function remember(id) {
+  if (!byId(`question-${id}`).open) address.write({ question: id });
+  else if (address.read().question === id) address.write({ question: null });
+}

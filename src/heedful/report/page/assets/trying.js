@@ -1,0 +1,141 @@
+// Where `heedful serve` serves the page: type a text, see how the model reads it, move between models of a sweep.
+
+const WAIT = 250; // milliseconds after the last movement of the slider
+
+function showTrying({ live }) {
+  const { models, most_characters: most } = live;
+  const state = { model: live.start, asked: 0, text: "" };
+  const answer = make("div", { id: "answer" });
+  const area = make("textarea", {
+    id: "own-text",
+    rows: 4,
+    maxlength: most,
+    dir: "auto",
+    placeholder: "Type or paste a text",
+  });
+  const named = make("output", { id: "model-name" });
+
+  async function read(text) {
+    state.text = text;
+    state.asked += 1;
+    const mine = state.asked;
+    answer.setAttribute("aria-busy", "true");
+    const reply = await ask("api/read", { text, model: state.model });
+    if (mine !== state.asked) return; // a later question is under way
+    answer.removeAttribute("aria-busy");
+    put(
+      answer,
+      reply.error
+        ? make("p", { class: "notice", role: "alert" }, reply.error)
+        : make(
+            "div",
+            { class: "card" },
+            reply.unread
+              ? make(
+                  "p",
+                  { class: "notice" },
+                  `The last ${several(reply.unread, "word")} are beyond what the model reads.`,
+                )
+              : null,
+            oneText(unpacked(reply.text), {
+              classes: models[state.model].classes,
+              mixes: models[state.model].mixes_tokens,
+              readAgain: (words) => {
+                area.value = words.join(" ");
+                read(area.value);
+              },
+            }),
+          ),
+    );
+  }
+
+  function nameModel() {
+    const model = models[state.model];
+    const scale = model.scale === null ? "" : `λ = ${plainNumber(model.scale)} · `;
+    const accuracy =
+      model.test_accuracy === null ? "" : ` · test accuracy ${grouped(100 * model.test_accuracy, 1)} %`;
+    named.textContent = `${scale}${model.name}${accuracy}`;
+    return named.textContent;
+  }
+
+  const slider = make("input", {
+    type: "range",
+    id: "scale",
+    min: 0,
+    max: models.length - 1,
+    step: 1,
+    value: state.model,
+    on: {
+      input: (event) => {
+        state.model = Number(event.target.value);
+        event.target.setAttribute("aria-valuetext", nameModel());
+        clearTimeout(state.timer);
+        if (state.text) state.timer = setTimeout(() => read(state.text), WAIT);
+      },
+    },
+  });
+  put(
+    byId("try"),
+    make("h1", {}, "Try a text"),
+    make(
+      "form",
+      {
+        on: {
+          submit: (event) => {
+            event.preventDefault();
+            read(area.value);
+          },
+        },
+      },
+      make("label", { for: "own-text" }, "Your text"),
+      area,
+      make(
+        "div",
+        { class: "choices" },
+        make("button", { type: "submit", class: "plain main" }, "Read it"),
+        make(
+          "span",
+          { class: "faint" },
+          `at most ${grouped(most, 0)} characters; it stays on the machine that runs heedful`,
+        ),
+      ),
+      models.length > 1
+        ? make(
+            "div",
+            { class: "choices slider" },
+            make("label", { for: "scale" }, "Model trained at"),
+            slider,
+            named,
+            make(
+              "span",
+              { class: "faint" },
+              `each of the ${models.length} stops is a model trained at that λ`,
+            ),
+          )
+        : make("p", { class: "faint" }, named),
+    ),
+    answer,
+  );
+  slider.setAttribute("aria-valuetext", nameModel());
+  byId("try").hidden = false;
+}
+
+async function ask(path, body) {
+  try {
+    const response = await fetch(path, {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify(body),
+    });
+    const reply = await response.json();
+    return response.ok ? reply : { error: reply.error || `The server answered ${response.status}.` };
+  } catch {
+    return { error: "The server does not answer: is heedful serve still running?" };
+  }
+}
+
+// As packing does for a stored page.
+function unpacked(text) {
+  const missing = (flags) => flags.flatMap((yes, place) => (yes ? [] : [place]));
+  return { ...text, not_read: missing(text.read), not_known: missing(text.known) };
+}

@@ -1,0 +1,62 @@
+// Numbers and findings in words, with as many decimals as the interval can bear (as heedful.records has it).
+
+const grouped = (value, places) =>
+  (Number(value.toFixed(places)) + 0).toLocaleString("en-US", {
+    minimumFractionDigits: places,
+    maximumFractionDigits: places,
+  });
+
+function decimalsFor(value, interval) {
+  const least = Math.abs(value) < 10 ? 2 : Math.abs(value) < 100 ? 1 : 0;
+  const bounded = interval && interval.low !== null && interval.high !== null;
+  const half = bounded ? (interval.high - interval.low) / 2 : 0;
+  return half > 0 ? Math.min(6, Math.max(least, -Math.floor(Math.log10(half)))) : least;
+}
+
+function brackets(interval, places) {
+  if (!interval) return "";
+  if (interval.low === null || interval.high === null) return ` [${interval.method}]`;
+  return ` [${grouped(interval.low, places)}, ${grouped(interval.high, places)}]`;
+}
+
+const SIGNS = { "lower bound": "≥ ", "upper bound": "≤ " };
+
+function shown(finding) {
+  const places = decimalsFor(finding.value, finding.interval);
+  const unit = finding.unit ? ` ${finding.unit}` : "";
+  return `${SIGNS[finding.kind] || ""}${grouped(finding.value, places)}${unit}${brackets(finding.interval, places)}`;
+}
+
+const plainNumber = (value) =>
+  value === null || value === undefined
+    ? ""
+    : Number.isInteger(value)
+      ? grouped(value, 0)
+      : String(Number(value.toPrecision(3)));
+
+// Never 100 % of what is not sure.
+const percent = (share) =>
+  share > 0.999 && share < 1 ? "> 99.9\u00a0%" : `${grouped(100 * share, share > 0.995 ? 1 : 0)}\u00a0%`;
+
+// How a number was counted: instances, trained models, interval, seed.
+function counted(finding, seed) {
+  const parts = [`n = ${grouped(finding.count, 0)}`];
+  if (finding.seeds > 1) parts.push(`${finding.seeds} seeds`);
+  if (finding.interval && finding.interval.low !== null)
+    parts.push(`${percent(finding.interval.level)} interval, ${finding.interval.method}`);
+  if (seed !== undefined && seed !== null) parts.push(`seed ${seed}`);
+  return parts.join(" · ");
+}
+
+// A text of the data inside a sentence of ours: signs that turn the writing direction end where it ends.
+const LONGEST = 60;
+const isolated = (text) => `\u2068${shortened(text)}\u2069`;
+
+function shortened(text) {
+  const signs = Array.from(text.slice(0, 2 * LONGEST));
+  return text.length > LONGEST && signs.length > LONGEST
+    ? `${signs.slice(0, LONGEST).join("")}… (${grouped(text.length, 0)} characters)`
+    : text;
+}
+
+const several = (count, noun) => `${grouped(count, 0)} ${noun}${count === 1 ? "" : "s"}`;

@@ -1,0 +1,97 @@
+"""`write_page`: from a folder with `audit.json` and `figures` to its `index.html`, at most 5 MB."""
+
+import base64
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from heedful.errors import UserError
+from heedful.files import write_atomically
+from heedful.records.stored import load_json
+from heedful.report.page.packing import pack_text, pack_word
+from heedful.report.page.rendering import in_script, render_page
+
+AUDIT, FIGURES, PAGE = "audit.json", "figures", "index.html"
+SCHEMA = 1
+MOST_BYTES = 5_000_000
+NEEDED = ("subject", "data", "verdict", "questions", "words", "instances", "sampling", "methods")
+
+
+def write_page(folder: str | Path) -> Path:
+    """Make the page of the audit in this folder, anew if there is one, and give its path."""
+    folder = Path(folder)
+    audit = load_audit(folder)
+    page = render_page(page_content(audit, folder / FIGURES), title=page_title(audit))
+    with write_atomically(folder / PAGE) as file:
+        file.write(page)
+    return folder / PAGE
+
+
+def load_audit(folder: str | Path) -> dict[str, Any]:
+    """Read `audit.json`; another schema, or one that lacks a part, is refused."""
+    path = Path(folder) / AUDIT
+    audit = load_json(path)
+    if audit.get("schema") != SCHEMA:
+        raise UserError(
+            f"{path} has schema {audit.get('schema')!r} and {SCHEMA} is read here: audit anew, or use the "
+            "heedful that wrote it."
+        )
+    for key in NEEDED:
+        if key not in audit:
+            raise UserError(f"{path} lacks {key!r}: it is damaged, or made by hand.")
+    return audit
+
+
+def page_title(audit: Mapping[str, Any]) -> str:
+    """What a browser's tab says."""
+    return f"{audit['verdict']['reading']}: {audit['subject']['name']}"
+
+
+def page_content(audit: Mapping[str, Any], figures: Path, *, most_bytes: int = MOST_BYTES) -> dict[str, Any]:
+    """All that the page shows, with the texts and figures it has room for; what is left out is said."""
+    notes: list[str] = []
+    content: dict[str, Any] = {
+        "audit": {
+            **{key: value for key, value in audit.items() if key != "evidence"},  # each question has its own
+            "words": [pack_word(word) for word in audit["words"]],
+            "instances": [],
+        },
+        "figures": _embedded(audit, figures, notes),
+        "notes": notes,
+        "live": None,
+    }
+    room = most_bytes - _size(render_page(content, title=page_title(audit))) - 1000  # for the notes
+    if room < 0 and content["figures"]:
+        notes.append(f"The figures are too large for one page: they lie beside it, in {FIGURES}.")
+        room += sum(_size(uri) for uri in content["figures"].values())
+        content["figures"] = {}
+    texts = []
+    for text in map(pack_text, audit["instances"]):
+        room -= _size(in_script(text)) + 1
+        if room < 0:
+            break
+        texts.append(text)
+    if len(texts) < len(audit["instances"]):
+        notes.append(
+            f"This page has room for {len(texts)} of the {len(audit['instances'])} texts in {AUDIT}: "
+            "the first ones."
+        )
+    content["audit"]["instances"] = texts
+    return content
+
+
+def _embedded(audit: Mapping[str, Any], folder: Path, notes: list[str]) -> dict[str, str]:
+    """The figures that the questions name, as data URIs; only plain file names are looked for."""
+    stems = [stem for question in audit["questions"] for stem in question.get("figures") or []]
+    found = {}
+    for stem in dict.fromkeys(stems):
+        path = folder / f"{stem}.png"
+        if Path(stem).name != stem or not path.is_file():
+            notes.append(f"The figure {stem!r} is missing.")
+            continue
+        found[stem] = f"data:image/png;base64,{base64.b64encode(path.read_bytes()).decode('ascii')}"
+    return found
+
+
+def _size(text: str) -> int:
+    return len(text.encode("utf-8"))

@@ -1,0 +1,26 @@
+"""The page live: a small server that reads a text when asked, on this machine unless said otherwise.
+
+No part of a request ever becomes a path: models are chosen by number among those opened at the start, and the
+pages it serves are made in memory.
+"""
+
+from typing import TYPE_CHECKING
+
+from heedful.lazy import lazily
+
+if TYPE_CHECKING:
+    from heedful.web.limits import Limits as Limits
+    from heedful.web.models import ServedModel as ServedModel
+    from heedful.web.models import open_models as open_models
+    from heedful.web.server import create_app as create_app
+    from heedful.web.server import serve as serve
+
+_HOMES = {
+    "Limits": "heedful.web.limits",
+    "ServedModel": "heedful.web.models",
+    "create_app": "heedful.web.server",
+    "open_models": "heedful.web.models",
+    "serve": "heedful.web.server",
+}
+__all__ = list(_HOMES)
+__getattr__ = lazily(__name__, _HOMES)

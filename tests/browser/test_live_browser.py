@@ -1,0 +1,94 @@
+"""The live page in a real browser: a text is typed, read, erased from, read again, and read at another λ."""
+
+import re
+import threading
+import time
+
+import pytest
+from overlaps import overlapping_texts
+from playwright.sync_api import expect
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory):
+    """A running server with three models, of which each stands for another λ."""
+    import uvicorn
+
+    from audit_example import write_audit
+    from heedful.report.page.writing import page_content
+    from heedful.training import train
+    from heedful.web import create_app
+    from heedful.web.models import served
+    from heedful.web.server import bind
+    from small_reviews import SETTINGS, write_reviews
+
+    folder = tmp_path_factory.mktemp("audit")
+    reviews = str(write_reviews(folder / "reviews.csv"))
+    scales = (1.0, 10.0, 100.0)
+    models = [served(train(reviews, model="dp", seed=0, scale=scale, **SETTINGS)) for scale in scales]
+    content = page_content(write_audit(folder, count=5), folder / "figures")
+    listening = bind("127.0.0.1", 0)
+    server = uvicorn.Server(uvicorn.Config(create_app(models, audit=content), log_level="error", ws="none"))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
+    thread.start()
+    while not server.started:
+        time.sleep(0.02)
+    yield f"http://127.0.0.1:{listening.getsockname()[1]}/"
+    server.should_exit = True
+    thread.join(10)
+    listening.close()
+
+
+TEXT = "the plot is dull but the film is gorgeous and witty <b>bold</b>"
+
+
+def test_a_typed_text_is_read_and_painted(visit, address, size):
+    page = visit(address, viewport=size)
+    page.locator("#own-text").fill(TEXT)
+    page.get_by_role("button", name="Read it").click()
+    answer = page.locator("#answer")
+    answer.locator(".decision").wait_for()
+    assert "<b>bold</b>" in answer.locator(".painted").first.inner_text()
+    assert page.evaluate("document.documentElement.scrollWidth") <= size["width"]
+    assert overlapping_texts(page, "#try") == []
+
+
+def test_erasing_and_reading_again_are_two_things(visit, address):
+    page = visit(address)
+    page.locator("#own-text").fill(TEXT)
+    page.get_by_role("button", name="Read it").click()
+    answer = page.locator("#answer")
+    answer.locator("button.word").first.click()
+    assert "Without 1 word" in answer.locator(".decision").inner_text()
+    answer.get_by_role("button", name=re.compile("Read the text again")).click()
+    expect(answer.locator(".erased")).to_have_count(0)
+    assert page.locator("#own-text").input_value().startswith("plot is dull")
+
+
+def test_the_slider_moves_between_trained_models(visit, address):
+    page = visit(address)
+    page.locator("#own-text").fill(TEXT)
+    page.get_by_role("button", name="Read it").click()
+    page.locator("#answer .decision").wait_for()
+    assert "λ = 10 " in page.locator("#model-name").inner_text()
+    before = page.locator("#answer .decision").inner_text()
+    page.locator("#scale").press("ArrowRight")
+    assert "λ = 100 " in page.locator("#model-name").inner_text()
+    expect(page.locator("#answer .decision")).not_to_have_text(before)
+
+
+def test_an_empty_text_gets_a_sentence(visit, browser, address):
+    context = browser.new_context()  # the browser itself notes the 422 in its console
+    page = context.new_page()
+    page.goto(address)
+    page.get_by_role("button", name="Read it").click()
+    assert "The text is empty" in page.get_by_role("alert").inner_text()
+    context.close()
+
+
+def test_the_audit_stands_below(visit, address):
+    page = visit(address)
+    assert page.locator("#verdict .reading").is_visible()
+    assert page.locator("#contents a").all_inner_texts()[0] == "Try a text"

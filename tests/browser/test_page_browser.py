@@ -1,0 +1,315 @@
+"""The page in a real browser, opened from disk under its own policy."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+from overlaps import overlapping_texts
+from playwright.sync_api import expect
+
+from audit_example import HOSTILE, logits_of, make_audit, write_audit
+from heedful.report.page import write_page
+from heedful.report.page.rendering import asset
+
+pytestmark = pytest.mark.browser
+
+
+def stored(audit_folder):
+    return json.loads((audit_folder / "audit.json").read_text(encoding="utf-8"))["instances"]
+
+
+def flippable(audit_folder, *, least=2):
+    """A text whose smallest set has at least so many words, all of them short."""
+    return next(
+        text
+        for text in stored(audit_folder)
+        if text["smallest"] and len(text["smallest"]["words"]) >= least and len(text["words"]) < 60
+    )
+
+
+def test_the_verdict_is_on_the_first_screen(visit, page_file, size):
+    page = visit(page_file, viewport=size)
+    reading = page.locator("#verdict .reading")
+    assert "Do not show as an explanation" in reading.inner_text()
+    box = reading.bounding_box()
+    assert box["y"] + box["height"] < size["height"]
+    assert page.locator("#verdict .instead").inner_text().startswith("Show instead: gradient × input")
+    assert page.locator("#verdict .card .painted").count() == 2
+
+
+def test_no_texts_overlap_and_nothing_sticks_out_sideways(visit, page_file, size):
+    page = visit(page_file, viewport=size)
+    page.locator("#question-decides summary").click()
+    page.get_by_role("button", name=re.compile("Erase the smallest set")).click()
+    assert page.evaluate("document.documentElement.scrollWidth") <= size["width"]
+    assert overlapping_texts(page) == []
+
+
+def test_overlapping_texts_would_be_found(visit, page_file):
+    page = visit(page_file)
+    page.evaluate("document.querySelector('#verdict .sentence').style.marginTop = '-40px'")
+    assert overlapping_texts(page) != []
+
+
+def test_a_click_opens_a_question_with_its_figure_and_its_numbers(visit, page_file):
+    page = visit(page_file)
+    row = page.locator("#question-decides")
+    assert not row.locator("table").is_visible()
+    row.locator("summary").click()
+    assert row.locator("table").is_visible()
+    assert "0.18 [0.14, 0.22]" in row.locator("tbody").inner_text()
+    row.locator("img").scroll_into_view_if_needed()
+    expect(row.locator("img")).to_have_js_property("naturalWidth", 500)
+    assert "n = 1,821" in row.locator("figcaption").inner_text()
+    assert "seed 0" in row.locator("figcaption").inner_text()
+
+
+def test_the_seven_rows_share_one_axis(visit, page_file):
+    page = visit(page_file)
+    places = page.evaluate(
+        "[...document.querySelectorAll('.question .strip')].map(s => [...s.querySelectorAll('line.end')]"
+        ".map(line => line.getBoundingClientRect().x))"
+    )
+    assert len(places) == 6  # the one that was not asked has no number
+    assert np.ptp(np.array(places), axis=0).max() < 1
+
+
+def test_erasing_the_underlined_words_by_click_flips_the_decision(visit, page_file, audit_folder):
+    text = flippable(audit_folder)
+    page = visit(f"{page_file}#text={text['id']}")
+    box = page.locator("#open-text")
+    decision = box.locator(".decision")
+    classes = ["negative", "positive"]
+    assert decision.inner_text().startswith(f"Decision: \u2068{classes[text['decided']]}")
+    underlined = box.locator("button.word.smallest")
+    assert underlined.count() == len(text["smallest"]["words"])
+    for place in range(underlined.count()):
+        assert "the decision has changed" not in decision.inner_text()
+        underlined.nth(place).click()
+    assert "the decision has changed" in decision.inner_text()
+    assert classes[text["smallest"]["to"]] in decision.locator("strong").inner_text()
+    assert box.locator(".line.yours circle").count() == len(text["smallest"]["words"]) + 1
+    box.get_by_role("button", name="Put all back").click()
+    assert decision.inner_text().startswith("Decision:")
+
+
+def test_words_are_erased_by_keyboard_alone(visit, page_file, audit_folder):
+    text = flippable(audit_folder)
+    page = visit(f"{page_file}#text={text['id']}")
+    words = page.locator("#open-text button.word")
+    words.first.focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Space")
+    assert words.nth(1).get_attribute("aria-pressed") == "true"
+    assert page.evaluate("document.activeElement.dataset.place") == words.nth(1).get_attribute("data-place")
+    page.keyboard.press("Space")
+    assert words.nth(1).get_attribute("aria-pressed") == "false"
+    assert page.locator("#open-text button.word[tabindex='0']").count() == 1
+
+
+def test_a_link_leads_back_to_the_same_view(visit, page_file, audit_folder):
+    text = flippable(audit_folder)
+    page = visit(page_file)
+    page.locator(f"#text-list button[data-text='{text['id']}'], #text-list button.row").first.click()
+    page.locator("#open-text").get_by_role("button", name="leave-one-out").click()
+    page.locator("#open-text button.word").nth(2).click()
+    page.locator("#find-word").fill("gorg")
+    page.locator("#question-top summary").click()
+    again = visit(page.url)
+    for look in ("#open-text .decision", "#open-text h3", "#word-count"):
+        assert again.locator(look).inner_text() == page.locator(look).inner_text()
+    assert again.locator("#question-top").get_attribute("open") is not None
+    assert again.locator("#open-text .choice[aria-pressed=true]").inner_text() == "leave-one-out"
+
+
+@pytest.mark.parametrize(
+    "hash", ["#text=none&erased=-1,9999,x,0.5&by=<b>&preset=no&sort=no", "#%E0%A4%A", "#=&=&"]
+)
+def test_an_address_made_by_somebody_else_does_no_harm(visit, page_file, hash):
+    page = visit(page_file + hash)
+    assert page.locator("#open-text .decision").inner_text().startswith("Decision:")
+
+
+def test_words_are_searched_and_sorted(visit, page_file):
+    page = visit(page_file)
+    page.locator("#find-word").fill("GORGE")
+    assert page.locator("#word-table tbody tr").count() == 1
+    page.locator("#find-word").fill("")
+    page.get_by_role("button", name=re.compile("^polarity")).click()
+    first = page.locator("#word-table tbody td:first-child").first
+    assert first.inner_text() == "gorgeous"
+    page.get_by_role("button", name=re.compile("^polarity")).click()
+    assert first.inner_text() == "tedious"
+    assert page.locator("th[aria-sort=ascending]").count() == 1
+
+
+def test_presets_narrow_the_texts(visit, page_file, audit_folder):
+    page = visit(page_file)
+    page.locator("[data-preset=wrong]").click()
+    wrong = [text for text in stored(audit_folder) if "wrong" in text["tags"]]
+    assert page.locator("#text-list button.row").count() == len(wrong)
+    page.locator("#find-text").fill("no such words anywhere")
+    assert page.locator("#text-list").inner_text() == "No such text."
+
+
+def test_a_table_is_copied_as_csv_and_a_formula_is_disarmed(visit, page_file):
+    page = visit(page_file, permissions=["clipboard-read", "clipboard-write"])
+    page.locator("#find-word").fill("=1+1")
+    page.locator("#words").get_by_role("button", name="Copy as CSV").click()
+    expect(page.locator("#said")).to_contain_text("copied")
+    lines = page.evaluate("navigator.clipboard.readText()").splitlines()
+    assert lines[0].startswith("word,count,type,polarity")
+    assert lines[1].startswith("'=1+1,")
+    page.locator("#question-decides summary").click()
+    page.locator("#question-decides").get_by_role("button", name="Copy as CSV").click()
+    expect(page.locator("#said")).to_contain_text("Evidence")
+    assert "word skill,ranking attention,0.18,0.14,0.22" in page.evaluate("navigator.clipboard.readText()")
+
+
+def test_hostile_text_is_shown_as_text(visit, page_file, audit_folder, size):
+    number = next(text["id"] for text in stored(audit_folder) if HOSTILE[0] in text["words"])
+    page = visit(f"{page_file}#text={number}", viewport=size)
+    shown = page.locator("#open-text .one-text .painted").first
+    for word in (HOSTILE[0], HOSTILE[1], HOSTILE[5], HOSTILE[6], "😀", "&lt;"):
+        assert word in shown.inner_text()
+    assert "100,000 characters" in shown.inner_text()
+    assert page.locator("main script, main img[src='x'], main .painted b").count() == 0
+    assert page.evaluate("document.documentElement.scrollWidth") <= size["width"]
+    assert overlapping_texts(page, "#open-text") == []
+    # What follows a sign that turns the direction still runs from left to right.
+    places = page.evaluate(
+        "[...document.querySelectorAll('#open-text .one-text > div .painted')][0]"
+        ".querySelectorAll('.word').length"
+    )
+    assert places == len(HOSTILE) + 3
+
+
+@pytest.mark.parametrize("classes", [("negative", "positive"), ("one", "two", "three")])
+def test_the_script_computes_what_the_closed_form_says(visit, page_file, classes):
+    page = visit(page_file)
+    text = make_audit(classes=classes, count=5)["instances"][2]
+    numbers = [np.array(text[key]) for key in ("weights", "token_logits", "bias")]
+    generator = np.random.default_rng(3)
+    for _ in range(5):
+        kept = generator.random(len(text["words"])) < 0.6
+        gone = np.flatnonzero(~kept).tolist()
+        call = f"((text, gone) => {{ {asset('closed_form.js')}; return logitsWithout(text, new Set(gone)) }})"
+        found = page.evaluate(f"([text, gone]) => {call}(text, gone)", [text, gone])
+        np.testing.assert_allclose(found, logits_of(*numbers, kept), rtol=1e-9, atol=1e-12)
+    call = f"((text) => {{ {asset('closed_form.js')}; return pathOf(text, orderBy(text.weights)) }})"
+    path = page.evaluate(f"(text) => {call}(text)", text)
+    np.testing.assert_allclose(path["margins"], text["paths"]["attention"], rtol=1e-7, atol=1e-9)
+
+
+def test_a_head_that_is_not_linear_has_stored_paths_and_no_clicks(visit, tmp_path):
+    write_audit(tmp_path, linear=False, mixes=True, count=7)
+    page = visit(write_page(tmp_path).as_uri())
+    box = page.locator("#open-text")
+    assert box.locator("button.word").count() == 0
+    assert box.locator(".line.attention").count() == 2  # in the chart and in its key
+    assert "head is not linear" in box.locator(".note").inner_text()
+    assert "encoder below has still read it" in box.locator(".note").inner_text()
+
+
+def test_several_classes_and_an_audit_without_texts_are_shown_too(visit, tmp_path):
+    write_audit(tmp_path / "three", classes=("one", "two", "three"), count=7, reading="faithful")
+    page = visit(write_page(tmp_path / "three").as_uri())
+    assert "Faithful" in page.locator(".reading").inner_text()
+    assert page.locator("th", has_text="strongest class").count() == 1
+    write_audit(tmp_path / "none", texts=False, reading="cannot say")
+    page = visit(write_page(tmp_path / "none").as_uri())
+    assert "Texts were kept out" in page.locator("#texts").inner_text()
+    assert overlapping_texts(page) == []
+
+
+def test_shades_are_told_without_colour(visit, page_file):
+    page = visit(page_file)
+    thickness = page.evaluate(
+        "[0, 1, 2, 3, 5].map(step => { const word = document.querySelector(`#verdict .step-${step}`);"
+        " return word ? parseFloat(getComputedStyle(word).borderTopWidth) : null })"
+    )
+    present = [width for width in thickness if width is not None]
+    assert present == sorted(present)
+    assert present[0] == 0
+    assert present[-1] == 4
+
+
+def test_dark_and_print_are_readable(visit, page_file):
+    dark = visit(page_file, color_scheme="dark")
+    assert contrast(dark, "body") > 7
+    assert contrast(dark, ".sentence") > 7
+    dark.emulate_media(media="print")
+    assert contrast(dark, "body") > 15
+    assert dark.locator("header.top").is_hidden()
+    dark.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert dark.locator("details:not([open])").count() == 0
+    dark.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert dark.locator("details[open]").count() == 0
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_words_of_every_shade_can_be_read(visit, page_file, scheme):
+    page = visit(page_file, color_scheme=scheme)
+    for by in ("attention", "leave-one-out"):
+        page.locator("#open-text").get_by_role("button", name=by, exact=True).click()
+        words = page.evaluate(
+            "[...document.querySelectorAll('#open-text .word:not(.unread)')].map(word => { const style = "
+            "getComputedStyle(word); return [word.className, style.color, style.backgroundColor, "
+            "style.borderTopColor] })"
+        )
+        card = page.evaluate("getComputedStyle(document.querySelector('#open-text')).backgroundColor")
+        assert any("step-5" in name for name, *_ in words)
+        for name, colour, behind, bar in words:
+            assert ratio(_numbers(bar)[:3], _numbers(card)[:3]) > 4.5, name
+            assert ratio(_numbers(colour)[:3], _over(_numbers(behind), _numbers(card))) > 4.5, name
+
+
+def contrast(page, selector):
+    """The contrast ratio of the text against the page, as WCAG reckons it."""
+    colours = page.evaluate(
+        "(name) => [getComputedStyle(document.querySelector(name)).color,"
+        " getComputedStyle(document.body).backgroundColor]",
+        selector,
+    )
+    return ratio(*(_numbers(colour)[:3] for colour in colours))
+
+
+def ratio(first, second):
+    lights = sorted(map(_luminance, (first, second)), reverse=True)
+    return (lights[0] + 0.05) / (lights[1] + 0.05)
+
+
+def _numbers(colour):
+    return [float(part) for part in re.findall(r"[\d.]+", colour)]
+
+
+def _over(top, below):
+    """A colour that lets some of what is below it through."""
+    alpha = top[3] if len(top) > 3 else 1
+    return [alpha * own + (1 - alpha) * other for own, other in zip(top, below[:3], strict=False)]
+
+
+def _luminance(colour):
+    parts = [part / 255 for part in colour]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return sum(share * part for share, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+
+@pytest.mark.slow
+def test_a_full_page_is_interactive_within_two_seconds(visit, tmp_path):
+    audit = write_audit(tmp_path, long=True, count=3)
+    longest = max(audit["instances"], key=lambda text: len(text["words"]))
+    audit["instances"] = [{**longest, "id": row} for row in range(300)]
+    audit["words"] = [{**word, "word": f"w{row}"} for row in range(5000 // 36) for word in audit["words"]]
+    (tmp_path / "audit.json").write_text(json.dumps(audit), encoding="utf-8")
+    page_path = write_page(tmp_path)
+    assert 4_500_000 < page_path.stat().st_size <= 5_000_000
+    page = visit(page_path.as_uri())
+    page.locator("#open-text button.word").nth(5).click()
+    page.wait_for_selector("#open-text .erased")
+    # The work of the page's process up to here, click included: a busy machine does not lengthen it.
+    session = page.context.new_cdp_session(page)
+    session.send("Performance.enable")
+    metrics = {entry["name"]: entry["value"] for entry in session.send("Performance.getMetrics")["metrics"]}
+    assert 0 < metrics["ProcessTime"] < 2
