@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import torch
 from torch import Generator, Tensor, nn
 
-from heedful.attention import MemoryHops, Pointer
+from heedful.attention import AncestorAttention, LocationSensitiveAttention, MemoryHops, Pointer
 
 T, H, C, A, N = 7, 5, 13, 11, 2
 LENGTHS = (7, 4, 0)
@@ -90,5 +90,29 @@ CATALOGUE = [
         seeded(lambda: Pointer(H, query=C, width=A)),
         {"states": ("T", H), "query": (N, C)},
         amplify("score.context"),
+    ),
+    Asking(
+        "ancestors",
+        seeded(lambda: AncestorAttention(H, width=A)),
+        {"states": ("T", H)},
+        amplify("score.context"),
+    ),
+    Asking(
+        "content",
+        seeded(lambda: LocationSensitiveAttention(H, query=C, filters=0, width=A)),
+        {"states": ("T", H), "query": (C,)},
+        amplify("context"),
+    ),
+    Asking(
+        "location",
+        seeded(lambda: LocationSensitiveAttention(H, query=None, filters=N, window=3, width=A)),
+        {"states": ("T", H), "previous": ("T",)},
+        amplify("context"),
+    ),
+    Asking(
+        "hybrid",
+        seeded(lambda: LocationSensitiveAttention(H, query=C, filters=N, window=3, width=A)),
+        {"states": ("T", H), "query": (C,), "previous": ("T",)},
+        amplify("context"),
     ),
 ]

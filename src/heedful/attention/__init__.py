@@ -21,6 +21,7 @@ Arguments that mean the same everywhere:
 """
 
 from heedful.attention.additive import AdditiveScore, additive_scores
+from heedful.attention.ancestors import AncestorAttention, ancestor_table
 from heedful.attention.attended import Attended, attend, weighted_sum
 from heedful.attention.collaborative import CollaborativeAttended, CollaborativeAttention, relu_scores
 from heedful.attention.controls import (
@@ -33,12 +34,31 @@ from heedful.attention.controls import (
 )
 from heedful.attention.cosine import CosineScore, cosine_scores
 from heedful.attention.dot import DotScore, dot_scores, scaled_dot
+from heedful.attention.gates import (
+    ConvolutionMaxima,
+    DualAttended,
+    DualAttention,
+    Gated,
+    GlobalGate,
+    LocalGate,
+    window_scores,
+)
 from heedful.attention.general import GeneralScore, general_scores
 from heedful.attention.heads import merge_heads, split_heads
 from heedful.attention.initial import INITS, normal_init, xavier_init
+from heedful.attention.local import (
+    LocalMonotonic,
+    LocalPredictive,
+    centred_window,
+    gaussian,
+    predicted_centres,
+)
 from heedful.attention.location import LocationScore, location_scores
+from heedful.attention.location_sensitive import LocationSensitiveAttention, location_features
 from heedful.attention.mechanism import CONTROLS, NORMALISERS, SCORES, Attention, build_attention
 from heedful.attention.memory import MemoryHops, Recalled, recall
+from heedful.attention.multihead import MultiHead, scaled_dot_attention
+from heedful.attention.nested import NestedAttended, NestedAttention, TanhDotScore, nest
 from heedful.attention.normalise import masked_softmax, sigmoid_weights
 from heedful.attention.pointer import Pointer, pointing_loss
 from heedful.attention.sparse import entmax15, sparsemax
@@ -59,6 +79,19 @@ __all__ = [  # noqa: RUF022  in the order in which attention happens: this list 
     "Recalled",
     "Pointer",
     "pointing_loss",
+    "ancestor_table",
+    "AncestorAttention",
+    "location_features",
+    "LocationSensitiveAttention",
+    # several heads
+    "scaled_dot_attention",
+    "MultiHead",
+    # local attention: a window of tokens
+    "LocalMonotonic",
+    "LocalPredictive",
+    "centred_window",
+    "predicted_centres",
+    "gaussian",
     # scores: the mathematics, and the module that owns its parameters
     "dot_scores",
     "DotScore",
@@ -92,6 +125,17 @@ __all__ = [  # noqa: RUF022  in the order in which attention happens: this list 
     "relu_scores",
     "CollaborativeAttention",
     "CollaborativeAttended",
+    "nest",
+    "TanhDotScore",
+    "NestedAttention",
+    "NestedAttended",
+    "window_scores",
+    "LocalGate",
+    "GlobalGate",
+    "Gated",
+    "ConvolutionMaxima",
+    "DualAttention",
+    "DualAttended",
     # how parameters start
     "normal_init",
     "xavier_init",

@@ -12,7 +12,15 @@ from heedful.gallery.entry import Entry, Outcome
 ENTRIES: dict[str, str] = {
     "bahdanau": "heedful.gallery.bahdanau",
     "luong": "heedful.gallery.luong",
+    "multihead": "heedful.gallery.multihead",
+    "location": "heedful.gallery.location",
+    "dual": "heedful.gallery.dual",
+    "nested": "heedful.gallery.nested",
+    "memory": "heedful.gallery.memory",
+    "pointer": "heedful.gallery.pointer",
     "acf": "heedful.gallery.acf",
+    "gram": "heedful.gallery.gram",
+    "scores": "heedful.gallery.scores",
 }
 """The entries by name, in the order of the survey, each with the module it lives in."""
 

@@ -155,6 +155,7 @@ def shown(model: Asker, stories: Stories, row: int) -> dict[str, object]:
 def draw(outcome: Outcome, figure: "Figure") -> None:
     """For a question of each kind, the facts and how much of each every hop reads; needed facts are bold."""
     questions = outcome.picture["questions"]
+    figure.set_size_inches(10, 4.5)
     figure.set_layout_engine("constrained")
     for axes, asked in zip(figure.subplots(1, len(questions)), questions, strict=True):
         weights = asked["weights"]

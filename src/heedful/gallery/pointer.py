@@ -206,6 +206,7 @@ def wrapping(trained: Trained) -> dict[str, Any]:
 
 def draw(outcome: Outcome, figure: "Figure") -> None:
     """Where the pointer points while it sorts; both polygons around a cloud; how much each decoder solves."""
+    figure.set_size_inches(13, 4.5)
     figure.set_layout_engine("constrained")
     order, cloud, shares = figure.subplots(1, 3, width_ratios=(1.1, 1, 0.9))
     draw_order(order, outcome.picture["numbers"])

@@ -1,0 +1,148 @@
+"""`heedful gallery`: what each mechanism is good for, trained here and drawn."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from heedful.cli.options import AsJson, Seed
+from heedful.cli.output import Advance, print_json, print_table, progress, say
+from heedful.cli.places import default_folder
+from heedful.cli.stopping import can_be_stopped
+from heedful.errors import UserError
+
+if TYPE_CHECKING:
+    from heedful.gallery import Comparison, Entry
+
+SHEET = "gallery.html"
+
+
+def gallery(
+    name: Annotated[str | None, typer.Argument(help="An entry. Without one: list all.")] = None,
+    every: Annotated[bool, typer.Option("--all", help="Train all entries and make a contact sheet.")] = False,
+    seeds: Annotated[int, typer.Option("--seeds", min=1, help="How many seeds to train with.")] = 3,
+    size: Annotated[
+        Literal["full", "small"], typer.Option("--size", help="small: seconds, a rehearsal without an aim.")
+    ] = "full",
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Folder for pictures and figures. Default: runs/gallery.")
+    ] = None,
+    seed: Seed = 0,
+    as_json: AsJson = False,
+) -> None:
+    """List the attention mechanisms, or train one beside a model without it and draw what it attends to.
+
+    Example: `heedful gallery`, `heedful gallery bahdanau`, or `heedful gallery --all --out gallery`
+    """
+    from heedful.gallery import ENTRIES, entry
+
+    if name is not None and every:
+        raise UserError(f"Give a name, such as {name}, or --all, not both.")
+    if name is None and not every:
+        _list([entry(known) for known in ENTRIES], as_json)
+        return
+    chosen = [entry(known) for known in (ENTRIES if name is None else [name])]
+    folder = out or default_folder("gallery")
+    kept = f"The entries that ended are in {folder}."
+    with can_be_stopped(kept), progress("gallery, seeds", len(chosen) * seeds) as advance:
+        compared, failures = [], []
+        for one in chosen:
+            try:
+                compared.append(_train(one, range(seed, seed + seeds), size, folder, advance))
+            except UserError as error:  # one entry that lacks its corpus must not take the others with it
+                if not every:
+                    raise
+                failures.append((one, str(error)))
+                advance(seeds)
+    if every:
+        _make_sheet(compared, failures, folder)
+    _show(compared, failures, folder, as_json, every)
+    if failures:
+        raise typer.Exit(2)
+
+
+def _list(entries: "Sequence[Entry]", as_json: bool) -> None:
+    if as_json:
+        fields = ("name", "title", "source", "task", "formula", "without", "measure", "better", "aim")
+        rows = [{field: getattr(entry, field) for field in fields} for entry in entries]
+        print_json({"schema": 1, "entries": rows})
+        return
+    print_table(
+        "", ["name", "mechanism", "task"], [[entry.name, entry.title, entry.task] for entry in entries]
+    )
+    say("Train and draw one: heedful gallery NAME. All, on one page: heedful gallery --all")
+
+
+def _train(
+    entry: "Entry", seeds: range, size: Literal["full", "small"], folder: Path, advance: Advance
+) -> "Comparison":
+    import json
+
+    from heedful.files import write_atomically
+    from heedful.gallery import compare_entry
+    from heedful.gallery.sheet import draw_comparison
+
+    comparison = compare_entry(entry, seeds=seeds, size=size, done=lambda seed: advance(1))
+    with write_atomically(folder / f"{entry.name}.png", "wb") as file:
+        file.write(draw_comparison(comparison))
+    with write_atomically(folder / f"{entry.name}.json") as file:
+        json.dump({"schema": 1, **comparison.to_dict()}, file, ensure_ascii=False, indent=1)
+    return comparison
+
+
+def _make_sheet(
+    compared: "Sequence[Comparison]", failures: "Sequence[tuple[Entry, str]]", folder: Path
+) -> None:
+    from heedful.files import write_atomically
+    from heedful.gallery.sheet import contact_sheet
+
+    pictures = {
+        name: (folder / f"{name}.png").read_bytes()
+        for name in (comparison.entry.name for comparison in compared)
+    }
+    with write_atomically(folder / SHEET) as file:
+        file.write(contact_sheet(compared, pictures, failures=failures))
+
+
+def _show(
+    compared: "Sequence[Comparison]",
+    failures: "Sequence[tuple[Entry, str]]",
+    folder: Path,
+    as_json: bool,
+    every: bool,
+) -> None:
+    from heedful.gallery.sheet import shown_margin, shown_measure
+
+    for entry, why in failures:
+        say(f"{entry.name} could not be trained: {why}")
+    if as_json:
+        entries = [comparison.to_dict() for comparison in compared]
+        failed = [{"name": entry.name, "why": why} for entry, why in failures]
+        print_json({"schema": 1, "entries": entries, "failures": failed, "out": str(folder)})
+        return
+    print_table(
+        "",
+        ["entry", "measure", "with", "without", "gain and interval", "passes"],
+        [
+            [
+                comparison.entry.name,
+                shown_measure(comparison.entry),
+                f"{comparison.mean('figure'):.3f}",
+                f"{comparison.mean('baseline'):.3f}",
+                shown_margin(comparison),
+                "yes" if comparison.passes else "no",
+            ]
+            for comparison in compared
+        ],
+        right=("with", "without", "gain and interval"),
+    )
+    if every:
+        typer.echo(f"The contact sheet is {folder / SHEET}.")
+        return
+    for comparison in compared:
+        further = comparison.outcomes[0].table
+        if further:
+            rows = [[name, f"{comparison.mean(name):.3f}"] for name in further]
+            print_table("Means over the seeds", ["figure", "mean"], rows, right=("mean",))
+        typer.echo(f"The picture is {folder / f'{comparison.entry.name}.png'}.")

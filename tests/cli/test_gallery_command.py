@@ -1,0 +1,116 @@
+"""`heedful gallery`: lists, trains, draws, and makes a sheet, with entries that take no time."""
+
+import json
+from types import SimpleNamespace
+
+import pytest
+from typer.testing import CliRunner
+
+import heedful.gallery
+from heedful.cli import app
+from heedful.errors import UserError
+from heedful.gallery import Entry, Outcome
+
+run = CliRunner().invoke
+
+
+def made(name, train):
+    return Entry(
+        name=name,
+        title=f"The {name}",
+        source="Somebody (2020)",
+        task="A task.",
+        formula="a = b",
+        without="nothing",
+        measure="accuracy",
+        better="higher",
+        train=train,
+        draw=lambda outcome, figure: figure.subplots().plot(outcome.picture["line"]),
+    )
+
+
+def wins(seed, size):
+    small = size == "small"
+    return Outcome(0.9 + seed / 100, 0.5 + 0.1 * small, 7, 7, table={"other": 0.25}, picture={"line": [1, 2]})
+
+
+def lacks(seed, size):
+    raise UserError("There is no corpus.")
+
+
+@pytest.fixture
+def entries(monkeypatch, tmp_path):
+    modules = {"one": made("one", wins), "two": made("two", wins), "three": made("three", lacks)}
+    monkeypatch.setattr(heedful.gallery, "ENTRIES", {name: name for name in modules})
+    monkeypatch.setattr(
+        heedful.gallery, "import_module", lambda module: SimpleNamespace(ENTRY=modules[module])
+    )
+    monkeypatch.chdir(tmp_path)
+    return modules
+
+
+def test_without_a_name_the_entries_are_listed_and_nothing_is_trained(entries, tmp_path):
+    result = run(app, ["gallery"], env={"COLUMNS": "200"})
+    assert result.exit_code == 0
+    for expected in ("one", "The two", "A task."):
+        assert expected in result.stdout
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_list_is_json_for_machines(entries):
+    listed = json.loads(run(app, ["gallery", "--json"]).stdout)
+    assert listed["schema"] == 1
+    assert [entry["name"] for entry in listed["entries"]] == ["one", "two", "three"]
+    assert listed["entries"][0]["formula"] == "a = b"
+
+
+def test_an_entry_is_trained_over_seeds_drawn_and_written(entries, tmp_path):
+    result = run(app, ["gallery", "one", "--seeds", "4", "--seed", "2", "--out", "here", "--json"])
+    shown = json.loads(result.stdout)["entries"][0]
+    assert result.exit_code == 0
+    assert shown["figure"] == pytest.approx(0.9 + (2 + 3 + 4 + 5) / 400)
+    assert shown["baseline"] == 0.5
+    assert shown["margin"]["seeds"] == 4
+    assert shown["passes"] is True
+    assert (tmp_path / "here" / "one.png").read_bytes().startswith(b"\x89PNG")
+    assert json.loads((tmp_path / "here" / "one.json").read_text()) == {"schema": 1, **shown}
+
+
+def test_a_person_sees_figure_baseline_gain_and_the_table(entries):
+    result = run(app, ["gallery", "one", "--size", "small"], env={"COLUMNS": "200"})
+    for expected in ("0.910", "0.600", "0.31", "yes", "other", "0.250", "one.png"):
+        assert expected in result.stdout
+    assert "3 of 3" in result.stderr
+
+
+def test_all_makes_one_page_and_names_what_could_not_be_trained(entries, tmp_path):
+    result = run(app, ["gallery", "--all", "--out", "here", "--json"])
+    assert result.exit_code == 2
+    assert "three could not be trained: There is no corpus." in result.stderr
+    shown = json.loads(result.stdout)
+    assert [entry["name"] for entry in shown["entries"]] == ["one", "two"]
+    assert shown["failures"] == [{"name": "three", "why": "There is no corpus."}]
+    page = (tmp_path / "here" / "gallery.html").read_text(encoding="utf-8")
+    assert page.count("data:image/png") == 2
+    assert "could not be trained" in page
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["gallery", "onne"], "nearest is 'one'"),
+        (["gallery", "one", "--all"], "not both"),
+        (["gallery", "three"], "There is no corpus."),
+    ],
+)
+def test_a_mistake_gets_one_sentence_and_exit_code_two(entries, arguments, sentence, tmp_path):
+    result = run(app, arguments)
+    assert result.exit_code == 2
+    assert sentence in result.stderr
+    assert result.stdout == ""
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_every_entry_of_the_gallery_is_there_under_its_name():
+    for name in heedful.gallery.ENTRIES:
+        assert heedful.gallery.entry(name).name == name
