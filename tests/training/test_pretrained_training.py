@@ -20,8 +20,14 @@ pytestmark = pytest.mark.slow
 
 # Eight texts are too few to learn from through noise, so there is no dropout.
 QUICK = {
-    **{"model": "dp", "encoder": "pretrained", "optimiser": "adam", "rate": 0.02, "batch": 7, "scale": 10},
-    **{"dropout_words": 0.0, "dropout_head": 0.0},
+    "model": "dp",
+    "encoder": "pretrained",
+    "optimiser": "adam",
+    "rate": 0.02,
+    "batch": 7,
+    "scale": 10,
+    "dropout_words": 0.0,
+    "dropout_head": 0.0,
 }
 
 # In a process that cannot open a connection, and whose original encoder is gone from the settings' place.

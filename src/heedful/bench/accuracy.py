@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from heedful.bench.preparing import prepared
-from heedful.bench.train_dp import one_thread
+from heedful.bench.timing import one_thread
 from heedful.data.corpus import Corpus
 from heedful.errors import MissingExtra, UserError
 from heedful.models.building import build_model

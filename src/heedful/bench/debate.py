@@ -13,8 +13,7 @@ import torch
 from scipy import stats
 from torch import nn
 
-from heedful.bench.timing import take_turns
-from heedful.bench.train_dp import one_thread
+from heedful.bench.timing import one_thread, take_turns
 from heedful.models.trace import Trace
 from heedful.trials.adversary import Adversary, exact_adversary
 from heedful.trials.ascent import ascent_adversary

@@ -10,8 +10,7 @@ most.
 Axes: B instances, T slots, H width, K classes.
 """
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from time import process_time
@@ -20,6 +19,7 @@ from unittest import mock
 import torch
 from torch import Tensor, nn
 
+from heedful.bench.timing import one_thread
 from heedful.errors import MissingExtra
 from heedful.models.trace import Trace, decisions
 from heedful.trials import compiled
@@ -276,17 +276,6 @@ def _by_step(loop: Callable[..., Tensor], trace: Trace, order: Tensor) -> tuple[
     ticks = [process_time()]
     sizes = loop(trace, order, tick=lambda: ticks.append(process_time()))
     return sizes, [after - before for before, after in pairwise(ticks)]
-
-
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """Torch on one thread, so that no contender has more of them than another."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
 
 
 def _fresh(trace: Trace) -> Trace:

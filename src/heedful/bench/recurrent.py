@@ -14,8 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from heedful.bench.preparing import prepared
-from heedful.bench.timing import take_turns
-from heedful.bench.train_dp import one_thread
+from heedful.bench.timing import one_thread, take_turns
 from heedful.data.batches import make_batch, plan_batches
 from heedful.data.corpus import Corpus
 from heedful.data.encoded import EncodedTexts

@@ -1,7 +1,8 @@
 """Timing on a noisy machine: contenders take turns, and the minimum of each counts."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 
 
 def take_turns(contenders: Mapping[str, Callable[[], object]], *, rounds: int = 5) -> dict[str, float]:
@@ -13,3 +14,16 @@ def take_turns(contenders: Mapping[str, Callable[[], object]], *, rounds: int = 
             run()
             least[name] = min(least[name], time.perf_counter() - begun)
     return least
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Torch on one thread, so that no contender has more of them than another."""
+    import torch  # here, so that what needs no torch is timed without it
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)

@@ -4,8 +4,7 @@ Each way has the same start, settings (Sun & Lu's for SST) and mathematics; they
 padding, untouched embedding rows and noise. Axes: B texts, T words, V vocabulary, E width.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -14,7 +13,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from heedful.bench.timing import take_turns
+from heedful.bench.timing import one_thread, take_turns
 from heedful.errors import UserError
 from heedful.models.gradients import occurrences, quantities
 from heedful.training.closed import ClosedForm
@@ -268,17 +267,6 @@ def accuracy(texts: Encoded, embedding: Tensor, context: Tensor, head: Tensor, *
     rows = embedding[tokens]
     found = quantities(rows @ context / scale, (rows @ head)[:, None], places, labels=labels)
     return float(((found.scores[:, 0] > 0) == (labels == 1)).double().mean())
-
-
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """Run torch on one thread: two beside another busy process can be a hundred times slower than one."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
 
 
 def _binary_labels(texts: Encoded) -> np.ndarray:

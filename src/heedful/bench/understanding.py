@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass
 
-from heedful.bench.timing import take_turns
-from heedful.bench.train_dp import one_thread
+from heedful.bench.timing import one_thread, take_turns
 from heedful.data.encoded import EncodedTexts
 from heedful.models.building import Classifier
 from heedful.training.evaluation import evaluate

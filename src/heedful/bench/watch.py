@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from heedful.bench.train_dp import one_thread
+from heedful.bench.timing import one_thread
 from heedful.data.encoded import EncodedTexts
 from heedful.data.vocabulary import Vocabulary
 from heedful.models.building import build_model

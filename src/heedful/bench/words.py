@@ -12,8 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from heedful.bench.erasure import one_thread
-from heedful.bench.timing import take_turns
+from heedful.bench.timing import one_thread, take_turns
 from heedful.data.batches import Batch
 from heedful.data.vocabulary import Vocabulary
 from heedful.models.building import build_model

@@ -5,6 +5,9 @@ from typing import Annotated, Any
 
 import typer
 
+from heedful.cli.bench_audit import audit
+from heedful.cli.bench_trials import debate, erasure, words
+from heedful.cli.bench_watch import watch
 from heedful.cli.options import AsJson, DataDir
 from heedful.cli.output import print_json, print_table, say
 from heedful.errors import choose_from
@@ -257,3 +260,7 @@ def accuracy(
 
 def _beside(value: float, other: float | None) -> str:
     return "–" if other is None else f"{100 * (value - other):+.1f}"
+
+
+for _command in (watch, erasure, words, debate, audit):
+    app.command()(_command)

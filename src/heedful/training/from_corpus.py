@@ -53,12 +53,16 @@ def train(
     model_settings, training_settings = prepare(model, changes)
     find_device(device)
     where: dict[str, Any] = {}
-    if not isinstance(source, Corpus):
-        columns = {"text": text, "label": label, "split": split}
-        where = {
-            "source": str(source),
-            **{name: column for name, column in columns.items() if column is not None},
-        }
+    named = {"text": text, "label": label, "split": split}
+    columns = {name: column for name, column in named.items() if column is not None}
+    if isinstance(source, Corpus):
+        if columns:
+            raise UserError(
+                f"Columns are named for files, but {source.name} is a corpus, with texts and labels: leave "
+                f"out {', '.join(columns)}, or name the columns where it is loaded."
+            )
+    else:
+        where = {"source": str(source), **columns}
         # The corpus and its splits do not follow the training's seed: runs over seeds must differ in nothing
         # else.
         source = load_data(source, data_dir=data_dir, text=text, label=label, split=split)

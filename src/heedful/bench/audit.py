@@ -1,0 +1,88 @@
+"""How long an audit takes beside one plain evaluation pass over the same texts, and how much memory.
+
+A fresh process trains a model for one epoch (an audit of it costs what one of a better model does), runs an
+evaluation pass, then an audit with all closed-form trials and its page, without training anything again.
+"""
+
+import json
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from heedful.errors import UserError
+
+ALLOWED_PASSES, ALLOWED_SECONDS, ALLOWED_BYTES = 5, 90, 3 * 2**30
+
+_CHILD = """
+import json, sys, tempfile, time
+from pathlib import Path
+import torch
+torch.set_num_threads(1)
+from heedful.auditing import audit
+from heedful.data.named import load_data
+from heedful.training import train
+from heedful.training.evaluation import evaluate
+from heedful.training.reopening import encode_for
+source, data_dir, model, limit = json.loads(sys.argv[1])
+corpus = load_data(source, data_dir=data_dir)
+run = train(corpus, model=model, epochs=1)
+encoded = encode_for(run.model, corpus.split("test"))
+begun = time.perf_counter()
+evaluate(run.model, encoded)
+plain = time.perf_counter() - begun
+begun = time.perf_counter()
+with tempfile.TemporaryDirectory() as folder:
+    found = audit(run, corpus, out=Path(folder) / "audit", seeds=1, uniform=False, limit=limit)
+whole = time.perf_counter() - begun
+with open("/proc/self/status") as status:
+    peak = next(1024 * int(line.split()[1]) for line in status if line.startswith("VmHWM"))
+print(json.dumps({
+    "texts": len(encoded), "audited": found.content["data"]["instances"], "plain": plain, "whole": whole,
+    "peak_bytes": peak, "stages": found.content["seconds"],
+}))
+"""
+
+
+@dataclass(frozen=True)
+class AuditTimes:
+    """Seconds and bytes of one audit, and of one evaluation pass."""
+
+    source: str
+    model: str
+    texts: int
+    audited: int
+    plain: float  # seconds of one evaluation pass
+    whole: float  # seconds of the audit, page included
+    stages: dict[str, float]
+    peak_bytes: int
+
+    @property
+    def allowed(self) -> float:
+        """The seconds an audit may take."""
+        return ALLOWED_PASSES * self.plain + ALLOWED_SECONDS
+
+    @property
+    def within(self) -> bool:
+        """Whether it keeps to its time and its memory."""
+        return self.whole <= self.allowed and self.peak_bytes <= ALLOWED_BYTES
+
+
+def measure_audit(
+    source: str = "imdb",
+    *,
+    model: str = "dp",
+    limit: int | None = None,
+    data_dir: str | Path | None = None,
+) -> AuditTimes:
+    """Time an audit of a model trained for one epoch, in a fresh process with one thread."""
+    if not Path("/proc/self/status").exists():
+        raise UserError("Peak memory is measured on Linux only.")
+    given = [source, None if data_dir is None else str(data_dir), model, limit]
+    done = subprocess.run(
+        [sys.executable, "-c", _CHILD, json.dumps(given)], capture_output=True, text=True, check=False
+    )
+    if done.returncode != 0:
+        reason = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
+        raise UserError(f"The audit that was to be measured failed: {reason}")
+    return AuditTimes(source, model, **json.loads(done.stdout.splitlines()[-1]))

@@ -1,0 +1,35 @@
+"""The bench of the audit: it measures stages, the pass beside it and memory, and judges its own limits."""
+
+import pytest
+
+from heedful.bench.audit import AuditTimes, measure_audit
+from heedful.errors import UserError
+
+
+def times(**changes):
+    known = {"plain": 2.0, "whole": 99.0, "stages": {}, "peak_bytes": 2**30, "texts": 7, "audited": 7}
+    return AuditTimes("films", "dp", **{**known, **changes})
+
+
+def test_five_passes_and_ninety_seconds_are_allowed():
+    assert times().allowed == 100
+    assert times().within
+    assert not times(whole=101.0).within
+    assert not times(peak_bytes=4 * 2**30).within
+
+
+@pytest.mark.slow
+def test_an_audit_is_timed_stage_by_stage(tmp_path):
+    rows = [f"{'good' if row % 2 else 'bad'} film number {row},{row % 2}" for row in range(100)]
+    (tmp_path / "films.csv").write_text("\n".join(["text,label", *rows]) + "\n")
+    found = measure_audit(str(tmp_path / "films.csv"))
+    assert found.audited == found.texts > 5
+    assert {"words", "layer", "weights", "browsing"} <= set(found.stages)
+    assert found.whole > sum(found.stages[name] for name in ("words", "layer"))
+    assert found.peak_bytes > 2**26
+
+
+@pytest.mark.slow
+def test_a_failure_is_said_in_a_sentence(tmp_path):
+    with pytest.raises(UserError, match="failed"):
+        measure_audit(str(tmp_path / "nothing.csv"))
