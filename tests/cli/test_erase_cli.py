@@ -52,6 +52,9 @@ def test_the_findings_of_a_layer_are_json_with_intervals_counts_and_baselines(ru
     assert removed["baselines"].keys() == {"random", "shuffled"}
     assert removed["coordinates"]["corpus"] == "reviews"
     assert by_name["optimality gap", "contribution"]["value"] == 1
+    drawn = {path.name for path in (tmp_path / "rows" / "figures").glob("*.png")}
+    assert drawn == {f"{form}.png" for form in ("flips", "js", "negatives", "fractions", "masses")}
+    assert len(shown["figures"]) == 2 * len(drawn)  # PNG and SVG
 
 
 def test_words_are_taken_out_at_the_input(runs):

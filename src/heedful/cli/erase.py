@@ -11,6 +11,8 @@ from heedful.cli.output import print_json, print_table, progress, say
 from heedful.cli.stopping import can_be_stopped
 
 if TYPE_CHECKING:
+    from pandas import DataFrame
+
     from heedful.records import Finding
 
 SCHEMA = 1
@@ -48,7 +50,8 @@ def erase(
 
     At the attention layer items are erased from what it saw; with --input words leave the text, and the model
     reads it again: word skill, comprehensiveness, sufficiency. One row a text is written as it comes, and an
-    interrupted trial goes on when the same command is given again.
+    interrupted trial goes on when the same command is given again. At the layer, figures of Serrano & Smith's
+    forms are drawn beside the rows.
 
     Example: `heedful erase runs/sst-dp`, or `heedful erase runs/sst-dp --input --limit 500`
     """
@@ -112,19 +115,35 @@ def erase(
     )
     for note in notes:
         say(note)
+    drawn = [] if at_input else _draw(frame, corpus.name, coordinates["model"], folder)
     result = {
         "schema": SCHEMA,
         **coordinates,
         "instances": streamed.instances,
         "rows": str(folder),
         "findings": [finding.to_dict() for finding in found],
+        "figures": [str(path) for path in drawn],
         "notes": notes,
     }
     if as_json:
         print_json(result)
         return
     _show(found, f"{corpus.name} {split}, {streamed.instances:,} texts, {' '.join(map(str, where.values()))}")
-    say(f"One row a text is in {folder}.")
+    say(f"One row a text is in {folder}{', pictures in its figures' if drawn else ''}.")
+
+
+def _draw(frame: "DataFrame", corpus: str, model: str, folder: Path) -> list[Path]:
+    """The paper's forms of figure, as PNG and SVG in FOLDER/figures."""
+    from heedful.report.serrano_smith import FORMS
+    from heedful.report.style import save_figure, styled
+    from heedful.study.serrano_smith.measuring import form_tables
+
+    drawn: list[Path] = []
+    for form, tables in form_tables(frame, corpus=corpus, model=model).items():
+        with styled():
+            figure = FORMS[form](tables)
+        drawn += save_figure(figure, folder / "figures" / form)
+    return drawn
 
 
 def _names(given: str | None, known: Any) -> list[str] | None:

@@ -79,7 +79,7 @@ def layer_findings(
         tests.append(lambda: [no_short_set(erasures, coordinates=coordinates)])
     if {"gradient", "attention"} <= erasures.sizes.keys():
         tests.append(partial(beats, erasures, **about))
-    singles = {name: _single(frame, name) for name in erasures.sizes if name != "random"}
+    singles = {name: single_of(frame, name) for name in erasures.sizes if name != "random"}
     null = singles.pop("shuffled", None)
     tests += [
         partial(single_findings, alone, name, shuffled=null, **about) for name, alone in singles.items()
@@ -110,7 +110,8 @@ def _one_skill(erasures: WordErasures, name: str, **about: Any) -> list[Finding]
     return word_skill(erasures, name, **about)[:1]
 
 
-def _single(frame: "pandas.DataFrame", name: str) -> SingleErasures:
+def single_of(frame: "pandas.DataFrame", name: str) -> SingleErasures:
+    """The single-item tests of one ranking, from the rows of `layer_trial`."""
     columns = {column: frame[f"single_{name}_{column}"] for column in COLUMNS if column not in _SHARED}
     return SingleErasures.from_frame(frame[list(_SHARED)].assign(**columns))
 
