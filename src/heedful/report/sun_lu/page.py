@@ -1,0 +1,102 @@
+"""The results page, docs/sun-lu.md: its numbers are filled in from the folders of experiments, never typed.
+
+A page has blocks `<!-- made: KIND NAME -->` … `<!-- end -->`; `fill_page` writes what is between:
+
+    claims NAME     every claim of the experiment sun-lu-NAME with its outcome and effect
+    counts          how many claims of all experiments hold, do not, or are undecided
+    accuracies      Table 2, ours beside the printed numbers
+"""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from heedful.errors import UserError, choose_from
+from heedful.records import Claim
+from heedful.records.claim import OUTCOMES
+from heedful.report.sun_lu.words import CORPORA
+
+BLOCK = re.compile(r"(<!-- made: (\w+)(?: (\S+))? -->\n).*?(<!-- end -->)", re.DOTALL)
+
+
+def fill_page(page: str, folders: Sequence[str | Path]) -> str:
+    """The page with every block made anew; of an experiment in several folders the first one counts."""
+    found = _experiments(folders)
+
+    def made(block: re.Match[str]) -> str:
+        kind, name = block[2], block[3]
+        choose_from("kind of block", kind, ("claims", "counts", "accuracies"))
+        if kind == "counts":
+            lines = _counts(found)
+        else:
+            key = f"sun-lu-{name or 'table2'}"
+            if key not in found:
+                raise UserError(f"The page needs {key}, which is in none of the folders: reproduce it first.")
+            lines = _claims(found[key][1]) if kind == "claims" else _accuracies(found[key][0])
+        return "\n".join([block[1].rstrip(), "", *lines, "", block[4]])
+
+    return BLOCK.sub(made, page)
+
+
+def _experiments(folders: Sequence[str | Path]) -> dict[str, tuple[Path, dict[str, Any]]]:
+    found: dict[str, tuple[Path, dict[str, Any]]] = {}
+    for folder in map(Path, folders):
+        for path in sorted(folder.glob("sun-lu-*/experiment.json")):
+            content = json.loads(path.read_text(encoding="utf-8"))
+            found.setdefault(content["name"], (path.parent, content))
+    return dict(sorted(found.items(), key=lambda item: _natural(item[0])))
+
+
+def _natural(name: str) -> list[tuple[int, str]]:
+    """A key that puts fig2 before fig10."""
+    return [(int(part), "") if part.isdigit() else (0, part) for part in re.split(r"(\d+)", name)]
+
+
+def _read(content: dict[str, Any]) -> list[Claim]:
+    return [Claim.from_dict(claim) for claim in content["claims"]]
+
+
+def _claims(content: dict[str, Any]) -> list[str]:
+    heading = f"`heedful reproduce {content['name']}{' --quick' if content['quick'] else ''}`"
+    lines = [f"{heading}: {content['title']}. {content['source']}.", ""]
+    lines += [_row("claim", "outcome", "measured", "asked"), "|---" * 4 + "|"]
+    for claim in _read(content):
+        cells = (claim.statement, claim.outcome, str(claim.effect), claim.criterion)
+        lines.append(_row(*cells))
+    return lines
+
+
+def _counts(found: dict[str, tuple[Path, dict[str, Any]]]) -> list[str]:
+    lines = [_row("experiment", "how", *OUTCOMES), "|---" * (2 + len(OUTCOMES)) + "|"]
+    total: Counter[str] = Counter()
+    for name, (_, content) in found.items():
+        own = Counter(claim.outcome for claim in _read(content))
+        total.update(own)
+        how = "quick" if content["quick"] else "full"
+        lines.append(_row(name, how, *(str(own[outcome]) for outcome in OUTCOMES)))
+    lines.append(_row("all", "", *(str(total[outcome]) for outcome in OUTCOMES)))
+    return lines
+
+
+def _accuracies(folder: Path) -> list[str]:
+    table = pd.read_parquet(folder / "summary.parquet")
+    lines = [
+        "| corpus | model | λ | ours, % | over seeds | seeds | printed, % | difference |",
+        "|---" * 8 + "|",
+    ]
+    for row in table.to_dict("records"):
+        span = "–" if pd.isna(row["low"]) else f"{row['low']:.1f} to {row['high']:.1f}"
+        shown = f"{row['accuracy']:.1f}", span, str(row["seeds"]), f"{row['printed']:.1f}"
+        where = CORPORA[row["corpus"]], row["model"], f"{row['scale']:g}"
+        lines.append(_row(*where, *shown, f"{row['difference']:+.1f}"))
+    return lines
+
+
+def _row(*cells: str) -> str:
+    """A line of a table; bars inside would end a cell."""
+    return "| " + " | ".join(cell.replace("|", "∣") for cell in cells) + " |"

@@ -1,0 +1,261 @@
+"""Sun & Lu's experiments: the paper's numbers, effects with intervals, claims that come out either way."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import sun_lu_tables as made
+from heedful.errors import UserError
+from heedful.report.sun_lu import FIGURES
+from heedful.study.experiment import find_experiments
+from heedful.study.sun_lu import (
+    EXPERIMENTS,
+    accuracies,
+    inequalities,
+    recurrent,
+    scores,
+    sides,
+    synthetic,
+    terms,
+    variants,
+    weights,
+)
+from heedful.study.sun_lu.effects import above, effect, gap, share
+from heedful.study.sun_lu.patterns import attention_claims, polarity_claims
+from heedful.study.sun_lu.printed import printed_accuracies
+from heedful.study.workbench import Bench
+
+BY_NAME = {experiment.name: experiment for experiment in EXPERIMENTS}
+PAPER = ["table1", "table2", "fig2", "fig3", "fig4", "fig5", "s-table1", *(f"s-fig{n}" for n in range(1, 29))]
+
+
+def outcomes(claims):
+    return {claim.statement: claim.outcome for claim in claims}
+
+
+def test_every_table_and_figure_of_the_paper_is_an_experiment_with_a_figure():
+    assert {f"sun-lu-{name}" for name in PAPER} <= set(BY_NAME)
+    assert len(find_experiments("sun-lu")) == len(EXPERIMENTS) == len(BY_NAME)
+    assert {figure for experiment in EXPERIMENTS for figure in experiment.figures} <= set(FIGURES)
+
+
+def test_table_two_is_as_printed():
+    table = printed_accuracies()
+    assert len(table) == 4 * 4 * 7
+    rows = table.set_index(["corpus", "model", "scale"])["printed"].sort_index()
+    assert rows["sst", "dp", 10] == 82.2
+    assert rows["imdb", "dp-a", 0.001] == 73.3
+    assert rows["20news-1", "ad", 100] == 93.3
+    assert rows["20news-2", "dp-l", 10000] == 93.8
+    assert rows["sst", "dp"].sum() == pytest.approx(534.9)
+
+
+def test_above_counts_pairs_and_halves_ties():
+    frame = pd.DataFrame({"type": list("aaabbbbb"), "x": [1.0, 3.0, 5.0, 0.0, 1.0, 3.0, 4.0, 9.0], "seed": 0})
+    first, second = frame.loc[frame["type"] == "a", "x"], frame.loc[frame["type"] == "b", "x"]
+    pairs = [(x > y) + 0.5 * (x == y) for x, y in itertools.product(first, second)]
+    found = above("x", ["a"], ["b"])(frame)
+    assert found.value == pytest.approx(np.mean(pairs))
+    assert 0 <= found.interval.low < found.value < found.interval.high <= 1
+
+
+def test_the_interval_of_above_covers_what_it_says():
+    draw = np.random.default_rng(0)
+    covered = []
+    for _ in range(400):
+        x, y = draw.normal(0.5, 1, 61), draw.normal(0, 1, 97)
+        frame = pd.DataFrame({"type": ["a"] * 61 + ["b"] * 97, "x": np.concatenate([x, y])})
+        span = above("x", ["a"], ["b"])(frame).interval
+        covered.append(span.low < 0.63816 < span.high)  # Φ(0.5/√2)
+    assert 0.92 < np.mean(covered) < 0.98
+
+
+def test_a_gap_is_in_standard_deviations_and_a_share_counts_values_above_zero():
+    frame = pd.DataFrame({"type": ["a"] * 3 + ["b"] * 3, "x": [4.0, 5.0, 6.0, 1.0, 2.0, 3.0]})
+    assert gap("x", "a", "b")(frame).value == pytest.approx(3)
+    frame["x"] -= 2
+    assert share("x", ["a", "b"])(frame).value == pytest.approx(4 / 6)
+
+
+def test_several_seeds_give_an_interval_over_seeds_and_one_seed_one_over_words():
+    statistic = above("attention", ["positive"], ["neutral"])
+    many = effect("x", made.words(seeds=3), statistic, measured="So.")
+    assert many.seeds == 3
+    assert "3 seeds" in many.interval.method
+    assert many.coordinates == {"corpus": "sst", "model": "dp", "scale": 10.0}
+    one = effect("x", made.words(seeds=1), statistic, measured="So.")
+    assert one.seeds == 1
+    assert "words" in one.interval.method
+
+
+def test_an_interval_of_a_share_over_seeds_stays_between_0_and_1():
+    apart = [made.words(seeds=1, lift=(lift, 0.0)).assign(seed=n) for n, lift in enumerate((9.0, 2.0))]
+    found = effect("x", pd.concat(apart), above("attention", ["positive"], ["neutral"]), measured="So.")
+    assert found.interval.high == 1
+    assert 0 <= found.interval.low < found.value
+
+
+def test_the_pattern_holds_where_it_is_and_does_not_where_it_is_turned_round():
+    good = made.words(seeds=3)
+    assert set(outcomes(polarity_claims(good, "")).values()) == {"holds"}
+    assert set(outcomes(attention_claims(good, "")).values()) == {"holds"}
+    turned = good.assign(own=-good["own"], strength=-good["strength"], attention=-good["attention"])
+    assert set(outcomes(polarity_claims(turned, "")).values()) == {"does not hold"}
+    assert set(outcomes(attention_claims(turned, "")).values()) == {"does not hold"}
+
+
+def test_classes_have_claims_of_their_own():
+    words = made.class_words(seeds=3).drop(columns="polarity sci.med")
+    found = outcomes(scores.claims({"words": words}, source=""))
+    assert sum("Words of sci.med generally" in statement for statement in found) == 1
+    assert sum("polarity for rec.motorcycles" in statement for statement in found) == 1
+    assert set(found.values()) == {"holds"}
+
+
+def test_taking_sides_is_judged_by_the_sign_of_vtw():
+    apart = made.words(seeds=3, scale=100.0, lift=(2.0, -2.0), alignment=0.7)
+    assert set(outcomes(sides.side_claims(apart, "")).values()) == {"holds"}
+    assert "does not hold" in outcomes(sides.side_claims(apart.assign(alignment=-0.7), "")).values()
+
+
+def test_large_scales_are_compared_with_the_words_at_ten():
+    small = made.words(seeds=3, scale=100.0, lift=(2.0, -2.0))
+    small["attention"] /= 10
+    tables = {"words": small, "beside": made.words(seeds=3)}
+    found = outcomes(sides.claims(tables, source=""))
+    assert (
+        found["Attention scores at λ = 100 are much smaller than at λ = 10: less than half (SST, dp)"]
+        == "holds"
+    )
+    tables["beside"] = small
+    again = outcomes(sides.claims(tables, source=""))
+    assert "does not hold" in again.values()
+
+
+def test_accuracies_stand_beside_the_printed_ones_with_their_claims():
+    tables = made.accuracies()
+    row = tables["summary"].query("corpus == 'sst' and model == 'dp' and scale == 10").iloc[0]
+    assert row["accuracy"] == pytest.approx(82.2)
+    assert row["low"] < row["accuracy"] < row["high"]
+    assert row["difference"] == pytest.approx(0, abs=1e-9)
+    found = outcomes(accuracies.claims(tables))
+    assert len(found) == 2 * 2 * 2 + 2 * 2  # for each corpus and model two, and for dp the two small scales
+    assert set(found.values()) == {"holds"}
+    worse = {**tables, "runs": tables["runs"].assign(test_accuracy=0.5 + 0.001 * tables["runs"]["seed"])}
+    assert set(outcomes(accuracies.claims(worse)).values()) == {"holds", "does not hold"}
+
+
+def test_weights_follow_scores_and_outliers_stand_in_short_texts():
+    tables = {"words": made.weights(seeds=3), "text": made.text(seeds=3)}
+    assert set(outcomes(weights.claims(tables)).values()) == {"holds"}
+    words = tables["words"]
+    other = {
+        "words": words.assign(**{"text length": -words["text length"]}),
+        "text": made.text(seeds=3, first="is"),
+    }
+    found = [claim.outcome for claim in weights.claims(other)]
+    assert found == ["holds", "holds", "holds", "does not hold", "holds", "does not hold"]
+
+
+def test_one_seed_gets_its_intervals_over_words():
+    tables = {"words": made.weights(seeds=1), "text": made.text(seeds=1)}
+    found = list(weights.claims(tables))
+    assert "bootstrap" in found[3].effect.interval.method
+    assert [claim.outcome for claim in found] == ["holds"] * 4 + ["undecided"] * 2
+
+
+def test_a_penalty_is_judged_against_the_same_seeds_without_it():
+    words = made.penalties()
+    rows = [
+        variants.per_run(penalty, seed, run) for (penalty, seed), run in words.groupby(["penalty", "seed"])
+    ]
+    runs = pd.DataFrame(rows).assign(test_accuracy=0.8)
+    found = outcomes(variants.claim_penalty({"words": words, "runs": runs}))
+    assert len(found) == 8
+    assert sum("penalty 0.0001" in statement for statement in found) == 4
+    assert found[
+        "The penalty brings no significant accuracy: less than 1 point (SST, dp, λ = 100, penalty 0.01)"
+    ]
+    assert list(found.values()).count("holds") >= 6
+
+
+@pytest.mark.parametrize(
+    ("judge", "panels", "ends"),
+    [
+        (synthetic.sizes, ["Data I"], made.OMEGAS),
+        (synthetic.polarity_claims, ["Data I", "Data II"], made.SCORES),
+        (synthetic.attention_claims, ["Data I", "Data II"], made.SCORES),
+        (synthetic.pairs, ["Data II"], made.ONE_PAIR),
+        (synthetic.affine, ["affine"], made.OMEGAS | made.STATES),
+        (synthetic.both, ["additive"], made.SCORES),
+        (synthetic.groups, ["three"], made.CLASS_OMEGAS),
+        (synthetic.rising, ["three"], made.CLASS_ATTENTION),
+    ],
+)
+def test_claims_about_a_course_hold_where_it_goes_so_and_not_where_it_goes_the_other_way(judge, panels, ends):
+    course = made.moments(panels, ends)
+    held = [claim.outcome for claim in judge(course, "")]
+    assert set(held) == {"holds"}
+    turned = [claim.outcome for claim in judge(course.assign(mean=-course["mean"]), "")]
+    assert "does not hold" in turned
+
+
+def test_a_small_start_is_quicker_only_if_it_is():
+    quick = made.moments(["small"], made.OMEGAS)
+    slow = made.moments(["large"], made.OMEGAS)
+    slow.loc[slow["step"] == 50, "mean"] *= 0.1
+    quick.loc[quick["step"] == 50, "mean"] *= 1.8
+    last = "A smaller start brings the dot-products apart more quickly"
+    assert outcomes(synthetic.trends(pd.concat([quick, slow]), ""))[last] == "holds"
+    assert outcomes(synthetic.trends(pd.concat([slow, quick]), ""))[last] == "does not hold"
+
+
+def test_a_penalty_on_synthetic_data_must_close_the_gap_to_a_quarter():
+    free, held = synthetic.PENALISED
+    closed = made.SCORES | {("attention", "negative"): 0.99}
+    course = made.moments([free, held], {free: made.SCORES, held: closed})
+    assert set(outcomes(synthetic.penalty_closes(course, "")).values()) == {"holds"}
+    course = made.moments([free, held], made.SCORES)
+    assert list(outcomes(synthetic.penalty_closes(course, "")).values()) == ["holds", "does not hold"]
+
+
+def test_skew_makes_vtw_large():
+    assert set(outcomes(synthetic.skewed(made.skew(), "")).values()) == {"holds"}
+
+
+def test_signs_of_the_terms_are_read_from_leans():
+    by_scale = {
+        "λ = 1": made.TERMS | {("A", "positive"): 3.0, ("A", "negative"): -3.0},
+        "λ = 10": made.TERMS,
+        "λ = 100": made.TERMS | {("D", "positive"): 9.0, ("D", "negative"): -9.0},
+    }
+    course = made.moments(list(by_scale), by_scale)
+    found = outcomes(terms.claims({"moments": course}))
+    assert len(found) == 12 + 6 + 4
+    assert set(found.values()) == {"holds"}
+    assert terms.lean(course[course["panel"] == "λ = 10"], "B", "negative").max() < -0.9
+
+
+def test_local_and_global_scores_are_judged_for_each_strength_of_l2():
+    apart = {("local", 0.01): -2.0, ("global", 0.01): -2.0, ("local", 0.0001): 1.0, ("global", 0.0001): 4.0}
+    words = pd.concat(
+        [
+            made.words(seeds=7, model="dp-l", lift=(lift, lift), kind=kind, l2_encoder=strength)
+            for (kind, strength), lift in apart.items()
+        ]
+    )
+    found = list(recurrent.claims({"words": words}))
+    assert [claim.outcome for claim in found[:2]] == ["does not hold"] * 2
+    assert [claim.outcome for claim in found[3:]] == ["holds"] * 3
+
+
+def test_inequalities_hold_if_they_do_for_most_pairs():
+    found = outcomes(inequalities.claims({"shares": made.shares()}))
+    assert list(found.values()) == ["holds", "does not hold"]
+
+
+def test_a_corpus_that_an_experiment_is_not_about_is_refused(tmp_path):
+    with pytest.raises(UserError, match="sst"):
+        BY_NAME["sun-lu-fig4"].measure(Bench(tmp_path, corpora=("imdb",)))
