@@ -28,6 +28,7 @@ LINE = [
     "study",
     "verdict",
     "report",
+    "auditing",
     "gallery",
     "bench",
     "web",

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 from heedful.lazy import lazily
 
 if TYPE_CHECKING:
+    from heedful.auditing import Audit as Audit
+    from heedful.auditing import audit as audit
     from heedful.data.corpus import Corpus as Corpus
     from heedful.data.named import load_data as load_data
     from heedful.models.trace import Trace as Trace
@@ -21,10 +23,12 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "Audit": "heedful.auditing",
     "AttentionClassifier": "heedful.training.estimator",
     "Corpus": "heedful.data.corpus",
     "Run": "heedful.training.run",
     "Trace": "heedful.models.trace",
+    "audit": "heedful.auditing",
     "explain": "heedful.understanding.one_text",
     "load_data": "heedful.data.named",
     "load_run": "heedful.training.run",

@@ -32,17 +32,30 @@ def test_no_command_shows_help():
 
 COMMANDS = [
     "demo",
+    "audit",
+    "serve",
+    "audit",
     "train",
     "explain",
     "scores",
     "flow",
     "erase",
+    "debate",
+    "reproduce",
     "sweep",
     "models",
     "data list",
     "data show",
+    "gallery",
     "bench start",
     "bench tokenize",
+    "bench train",
+    "bench accuracy",
+    "bench watch",
+    "bench erasure",
+    "bench words",
+    "bench debate",
+    "bench audit",
 ]
 
 

@@ -8,12 +8,17 @@ from typer.core import TyperGroup
 
 from heedful import __version__
 from heedful.cli import bench, data
+from heedful.cli.audit import audit
+from heedful.cli.debate import debate
 from heedful.cli.demo import demo
 from heedful.cli.erase import erase
 from heedful.cli.explain import explain
 from heedful.cli.flow import flow
+from heedful.cli.gallery import gallery
 from heedful.cli.models import models
+from heedful.cli.reproduce import reproduce
 from heedful.cli.scores import scores
+from heedful.cli.serve import serve
 from heedful.cli.sweep import sweep
 from heedful.cli.train import train
 from heedful.errors import UserError
@@ -56,7 +61,21 @@ def heedful(
     """Does your model mean what it attends to? Train attention classifiers and test their attention."""
 
 
-for command in (demo, train, explain, scores, flow, erase, sweep, models):
+for command in (
+    demo,
+    audit,
+    train,
+    explain,
+    scores,
+    flow,
+    erase,
+    debate,
+    sweep,
+    models,
+    reproduce,
+    gallery,
+    serve,
+):
     app.command()(command)
 app.add_typer(data.app, name="data")
 app.add_typer(bench.app, name="bench")

@@ -1,50 +1,49 @@
-"""`heedful demo`: what heedful does, on real film reviews, in under two minutes."""
+"""`heedful demo`: an audit of real film reviews, in under two minutes."""
 
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from heedful.cli.options import Seed
-from heedful.cli.output import say
+from heedful.cli.output import progress, say
+from heedful.cli.stopping import can_be_stopped
 
 if TYPE_CHECKING:
     from heedful.data.corpus import Corpus
 
-READ, SHORT = 4, 160  # texts that are painted, and how many characters they may have
+EPOCHS = 4  # of a training that usually takes more: enough to be worth an audit
 
 
-def demo(seed: Seed = 0) -> None:
-    """Train a small attention classifier on real film reviews and show how it reads some it has never seen.
+def demo(
+    out: Annotated[Path, typer.Option("--out", help="Folder for the audit.")] = Path("audits/demo"),
+    seed: Seed = 0,
+) -> None:
+    """Train a small attention classifier on real film reviews, and audit whether its attention explains it.
 
     Example: `heedful demo`
     """
-    from rich.console import Console
-
-    from heedful.cli.data import show_summary
-    from heedful.cli.explain import painted
+    from heedful.auditing import audit, run_folder, train_for_audit
+    from heedful.cli.audit import show
     from heedful.cli.watching import shown_progress
-    from heedful.data.summary import summarise
-    from heedful.training import train
-    from heedful.understanding import explain
 
     corpus = _corpus()
-    show_summary(summarise(corpus))
-    say("Training dp, scaled dot-product attention over word embeddings (Sun & Lu, 2020) …")
-    with shown_progress() as progress:
-        run = train(corpus, model="dp", epochs=6, seed=seed, callbacks=[progress])
-    typer.echo(f"\n{run.summary()}\n")
-    console = Console()
-    test = corpus.split("test")
-    short = [row for row, text in enumerate(test.texts) if len(text) < SHORT][:READ]
-    for text, label in ((test.texts[row], test.labels[row]) for row in short):
-        reading = explain(run, text)
-        right = "right" if reading.decision == corpus.label_names[label] else "wrong"
-        console.print(f"{reading.decision} ({reading.probability:.0%}), {right}", style="bold", markup=False)
-        for line in painted(reading):
-            console.print(line)
-        console.print()
-    typer.echo("Your own file:  heedful train reviews.csv --text COLUMN --label COLUMN --out RUN")
-    typer.echo('                heedful explain RUN "a text of yours"')
+    say(f"{len(corpus.split('train').texts):,} film reviews to learn from. Training dp (Sun & Lu, 2020) …")
+    with can_be_stopped("Give the same command again to go on."), shown_progress() as training:
+        run = train_for_audit(
+            corpus,
+            model="dp",
+            seed=seed,
+            out=run_folder(out),
+            source={"source": corpus.name},
+            callbacks=[training],
+            epochs=EPOCHS,
+        )
+        say(run.summary())
+        found = audit(run, corpus, out=out, seeds=2, seed=seed, progress=progress, say=say)
+    show(found)
+    typer.echo("\nYour own file:   heedful audit reviews.csv --text COLUMN --label COLUMN")
+    typer.echo("Your own model:  heedful audit hf:PATH_OR_NAME --data reviews.csv")
 
 
 def _corpus() -> "Corpus":

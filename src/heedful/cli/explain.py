@@ -1,6 +1,5 @@
 """`heedful explain`: one text, painted in the terminal by attention and by polarity."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -11,12 +10,18 @@ from heedful.cli.output import print_json
 if TYPE_CHECKING:
     from rich.text import Text
 
+    from heedful.models.subject import Subject
     from heedful.understanding.one_text import Explanation
 
 
 def explain(
-    run: Annotated[Path, typer.Argument(help="A run folder, as `heedful train` leaves it.")],
+    run: Annotated[
+        str, typer.Argument(help="A run folder, as `heedful train` leaves it, or hf:PATH_OR_NAME.")
+    ],
     text: Annotated[str, typer.Argument(help="The text to read.")],
+    by: Annotated[
+        str, typer.Option("--by", help="Paint by attention, or by another ranking of words (docs/words.md).")
+    ] = "attention",
     device: Device = "cpu",
     as_json: AsJson = False,
 ) -> None:
@@ -24,32 +29,61 @@ def explain(
 
     Example: `heedful explain runs/sst-dp "a gorgeous, witty film that drags only a little"`
     """
-    from heedful.training import load_run
     from heedful.understanding import explain as read
 
-    reading = read(load_run(run, device=device), text)
+    subject = _opened(run, device)
+    reading = read(subject, text)
+    if by != "attention":
+        reading = _ranked(subject, reading, by)
     if as_json:
-        print_json(reading.to_dict())
+        print_json({**reading.to_dict(), "by": by})
         return
     from rich.console import Console
 
     console = Console()
     console.print(f"{reading.decision}  ({reading.probability:.1%})", style="bold", markup=False)
-    for line in painted(reading):
+    for line in painted(reading, by=by):
         console.print(line)
 
 
-def painted(reading: "Explanation") -> "list[Text]":
-    """The text twice, words shaded by attention and by polarity, and what the marks mean."""
+def _opened(name: str, device: str) -> "Subject":
+    if name.startswith("hf:"):
+        from heedful.models.huggingface import load_huggingface
+
+        return load_huggingface(name.removeprefix("hf:"), device=device)
+    from heedful.training import load_run
+
+    return load_run(name, device=device).model
+
+
+def _ranked(subject: "Subject", reading: "Explanation", by: str) -> "Explanation":
+    """The reading with the scores of another ranking in the place of attention."""
+    from dataclasses import replace
+
+    from heedful.models.huggingface import HuggingFaceSubject
+    from heedful.trials.transformer_rankings import transformer_rankings
+    from heedful.trials.word_gradients import Doubted
+    from heedful.trials.word_rankings import word_scores
+
+    own = transformer_rankings(subject) if isinstance(subject, HuggingFaceSubject) else {}
+    found = word_scores(own.get(by, by), subject, subject.encode([reading.text]))
+    scores = (found.scores if isinstance(found, Doubted) else found)[0].tolist()
+    words = [replace(word, attention=score) for word, score in zip(reading.words, scores, strict=False)]
+    return replace(reading, words=tuple(words))
+
+
+def painted(reading: "Explanation", *, by: str = "attention") -> "list[Text]":
+    """The text twice, words shaded by attention (or another ranking) and by polarity, and what that means."""
     from rich.text import Text
 
-    lines = [Text.assemble(("attention  ", "dim"), _paint(reading, by="attention"))]
+    lines = [Text.assemble((f"{by:<9}  ", "dim"), _paint(reading, by="attention", signed=by != "attention"))]
     if all(word.polarity is not None for word in reading.words):
         lines.append(Text.assemble(("polarity   ", "dim"), _paint(reading, by="polarity")))
-    legend = Text("brighter = more attention; blue speaks for the decision, orange against it", style="dim")
+    legend = Text(f"brighter = more {by}; blue speaks for the decision, orange against it", style="dim")
     # The same in words, for those who see no colour.
     top = sorted(reading.words, key=lambda word: -word.attention)[:5]
-    legend.append("\nmost attended: " + ", ".join(f"{word.word} {word.attention:.2f}" for word in top))
+    most = "most attended" if by == "attention" else f"highest {by}"
+    legend.append(f"\n{most}: " + ", ".join(f"{word.word} {word.attention:.2f}" for word in top))
     unknown = dict.fromkeys(word.word for word in reading.words if not word.known)
     if unknown:
         legend.append(f"\nunknown to the model (underlined): {', '.join(unknown)}")
@@ -61,7 +95,7 @@ def painted(reading: "Explanation") -> "list[Text]":
     return [*lines, legend]
 
 
-def _paint(reading: "Explanation", *, by: str) -> "Text":
+def _paint(reading: "Explanation", *, by: str, signed: bool = True) -> "Text":
     from rich.style import Style
     from rich.text import Text
 
@@ -71,7 +105,7 @@ def _paint(reading: "Explanation", *, by: str) -> "Text":
     for word, value in zip(reading.words, values, strict=True):
         painted.append(reading.text[place : word.start])
         strength = abs(value) / most
-        hue = (230, 159, 0) if by == "attention" or value < 0 else (86, 180, 233)
+        hue = (86, 180, 233) if signed and value >= 0 else (230, 159, 0)
         style = Style(
             bgcolor="rgb({},{},{})".format(*(int(30 + (part - 30) * strength) for part in hue))
             if strength > 0.08

@@ -39,6 +39,7 @@ def word_skill(
     *,
     shares: Sequence[float] = SKILL_SHARES,
     yardstick: str = ONE,
+    by_share: bool = True,
     classes: Sequence[str] | None = None,
     coordinates: Coordinates | None = None,
     level: float = 0.95,
@@ -46,14 +47,15 @@ def word_skill(
 ) -> list[Finding]:
     """The word skill of a ranking: averaged over the shares, then at each; with `classes` also by class.
 
-    The findings by class (coordinate "predicted") are of the average, for each class that is decided.
+    Without `by_share` those at each share are left out. The findings by class (coordinate "predicted") are of
+    the average, for each class that is decided.
     """
     for name in (ranking, ZERO, yardstick):
         choose_from("ranking in these erasures", name, erasures.without)
     several = erasures.words > 1
     where = {**(coordinates or {}), "ranking": ranking, "excluded_alone": erasures.alone}
     groups: list[tuple[Bools, Sequence[float], dict[str, Scalar]]] = [(several, shares, {})]
-    if len(shares) > 1:
+    if by_share and len(shares) > 1:
         groups += [(several, [share], {"share": share}) for share in shares]
     for number, name in enumerate(classes or ()):
         chosen = several & (erasures.decided == number)

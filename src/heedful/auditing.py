@@ -1,0 +1,361 @@
+"""An audit from beginning to end: open or train a model, measure it, judge, write a folder, draw its page.
+
+    audit.json        the verdict, the seven answers and what a page shows (schema 1)
+    findings.parquet, rows.parquet, words.parquet    the same as tables
+    figures/          PNG and SVG
+    index.html        the page
+
+`measure` (study), `judge` (verdict) and the drawing (report) do the work; this only puts them in order.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from datetime import UTC, datetime
+from html import escape
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from heedful import __version__
+from heedful.data.corpus import Corpus
+from heedful.data.named import load_data
+from heedful.errors import UserError
+from heedful.files import write_atomically
+from heedful.records import Finding
+from heedful.report.audit_figures import draw_all
+from heedful.study.auditing.measuring import Measured, Progress, Say, measure
+from heedful.study.auditing.plan import AuditSettings, Plan, make_plan
+from heedful.study.auditing.plausibility import plausibility
+from heedful.study.auditing.subjects import HUB, open_subject
+from heedful.study.auditing.trial import EPSILON, scores_by_row
+from heedful.training.from_corpus import train_run
+from heedful.training.presets import prepare
+from heedful.training.run import RESULT, SETTINGS, Run, load_run
+from heedful.verdict import Answer, Evidence, Verdict, answers, instead, judge, sentence
+
+if TYPE_CHECKING:
+    import pandas
+
+    from heedful.models.subject import Subject
+
+SCHEMA = 1
+AUDIT, PAGE, FIGURES = "audit.json", "index.html", "figures"
+MODEL = "dp"  # what is trained where there are only texts
+
+
+@dataclass(frozen=True, eq=False)
+class Audit:
+    """What an audit found; `content` is all of audit.json."""
+
+    folder: Path
+    content: Mapping[str, Any]
+    verdict: Verdict
+    answers: tuple[Answer, ...]
+    evidence: Evidence
+
+    @property
+    def reading(self) -> str:
+        """faithful, use with care, do not show as an explanation, or cannot say."""
+        return self.verdict.reading
+
+    def to_frame(self) -> "pandas.DataFrame":
+        """One row a finding, with the question it belongs to."""
+        import pandas
+
+        return pandas.DataFrame(_finding_rows(self.answers))
+
+    @staticmethod
+    def load(folder: str | Path) -> "Audit":
+        """Read an audit's folder again; the verdict is made anew from its evidence."""
+        folder = Path(folder)
+        try:
+            content = json.loads((folder / AUDIT).read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            raise UserError(f"{folder} holds no audit: `heedful audit` makes one.") from None
+        except ValueError as error:
+            raise UserError(f"{folder / AUDIT} is damaged ({error}): make the audit again.") from None
+        if content.get("schema") != SCHEMA:
+            raise UserError(
+                f"{folder / AUDIT} has schema {content.get('schema')}, and {SCHEMA} is read here: make it "
+                "again."
+            )
+        evidence = Evidence.from_dict(content["evidence"])
+        return Audit(folder, content, judge(evidence), answers(evidence), evidence)
+
+    def __str__(self) -> str:
+        about = self.content["subject"]["name"]
+        return f"{about}: {self.reading}. {self.content['verdict']['sentence']}"
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><td>{answer.number}</td><td>{escape(entry['question'])}</td><td>{answer.outcome}</td>"
+            f"<td>{escape(answer.answer)}</td></tr>"
+            for answer, entry in zip(self.answers, self.content["questions"], strict=True)
+        )
+        head = f"<b>{escape(self.reading)}</b>: {escape(self.content['verdict']['sentence'])}"
+        return f'<div class="heedful-audit"><p>{head}</p><table>{rows}</table></div>'
+
+
+def audit(
+    subject: "Run | Subject | str | Path",
+    data: "Corpus | str | Path | None" = None,
+    *,
+    out: str | Path | None = None,
+    settings: AuditSettings | None = None,
+    rankings: Mapping[str, Any] | None = None,
+    rationales: Sequence[Any] | None = None,
+    model: str = MODEL,
+    device: str = "cpu",
+    data_dir: str | Path | None = None,
+    columns: Mapping[str, str] | None = None,
+    progress: Progress | None = None,
+    say: Say = lambda sentence: None,
+    callbacks: Sequence[Any] = (),
+    **changes: Any,
+) -> Audit:
+    """Audit a run or its folder, hf:NAME or any `Subject` with `data`, or texts alone: `model` learns those.
+
+    `changes` are fields of `AuditSettings`. `rankings` are your own by name: a function of subject and batch,
+    or one array of word scores a text of the split. `rationales` mark the words that a person would give as
+    reasons, one array of 0 and 1 a text of the split. `columns` name the text, label and split of a file.
+    """
+    asked = settings_with(settings, changes)
+    folder = Path(out) if out is not None else Path("audits") / _stem(subject)
+    where: dict[str, Any] = {"data_dir": data_dir, **(columns or {})}
+    corpus = load_data(data, **where) if isinstance(data, str | Path) else data
+    if _is_texts(subject):
+        corpus = load_data(str(subject), **where)
+        for note in corpus.notes:
+            say(note)
+        say(f"Training {model} on {corpus.name} …")
+        subject = train_for_audit(
+            corpus,
+            model=model,
+            seed=asked.seed,
+            out=run_folder(folder) if asked.keep_texts else None,
+            source={"source": str(subject), **(columns or {})},
+            device=device,
+            callbacks=callbacks,
+        )
+    audited = open_subject(subject, corpus, device=device, data_dir=data_dir)
+    plan = make_plan(audited, asked)
+    for line in announce(plan):
+        say(line)
+    given = dict(rankings or {})
+    own = {name: one if callable(one) else scores_by_row(one) for name, one in given.items()}
+    measured = measure(plan, folder, rankings=own, progress=progress, say=say)
+    plausible = None
+    if rationales is not None:
+        plausible = plausibility(plan, rationales, extra={**audited.rankings, **own})
+    return write_audit(plan, measured, folder, plausible=plausible)
+
+
+def _is_texts(subject: Any) -> bool:
+    """Whether this names texts to train on, and no model."""
+    if not isinstance(subject, str | Path) or str(subject).startswith(HUB):
+        return False
+    return not (Path(subject) / SETTINGS).exists()
+
+
+def train_for_audit(
+    corpus: Corpus,
+    *,
+    model: str,
+    seed: int,
+    out: Path | None,
+    source: Mapping[str, Any],
+    device: str = "cpu",
+    callbacks: Sequence[Any] = (),
+    **changes: Any,
+) -> Run:
+    """A model of these texts; one that is in `out` already is taken if it was trained alike on the same."""
+    settings, training = prepare(model, {"seed": seed, **changes})
+    if out is not None and (out / RESULT).exists():
+        known = load_run(out, device=device)
+        alike = (known.recipe.model, known.recipe.training) == (settings, training)
+        if not alike or known.recipe.corpus["fingerprint"] != corpus.fingerprint:
+            raise UserError(
+                f"{out} holds a run of other texts or settings: choose another place, or remove it."
+            )
+        return known
+    about = {**source, "preset": model}
+    return train_run(
+        corpus, model=settings, training=training, source=about, out=out, device=device, callbacks=callbacks
+    )
+
+
+def run_folder(folder: Path) -> Path:
+    """Where the model goes that was trained for an audit: beside the audit's folder, not in it."""
+    return folder.with_name(f"{folder.name}-run")
+
+
+def announce(plan: Plan) -> list[str]:
+    """What the audit will do, and about how long that takes."""
+    audited, settings = plan.audited, plan.settings
+    of = len(audited.corpus.split(settings.split))
+    taken = f"all {of:,}" if len(plan.rows) == of else f"{len(plan.rows):,} of {of:,} (drawn by the seed)"
+    lines = [f"Auditing {audited.name} on {audited.corpus.name}: {taken} {settings.split} texts."]
+    seconds = plan.estimate()
+    parts = ", ".join(f"{name} {_lasting(value)}" for name, value in seconds.items() if value >= 1)
+    lines.append(f"About {_lasting(sum(seconds.values()))}{f' ({parts})' if parts else ''}.")
+    return lines
+
+
+def write_audit(
+    plan: Plan, measured: Measured, folder: Path, *, plausible: Sequence[Finding] | None = None
+) -> Audit:
+    """Judge what was measured, and write the folder; the page last."""
+    evidence = Evidence(**measured.evidence)
+    verdict, found = judge(evidence), answers(evidence)
+    drawn = draw_all(evidence, measured.rows, folder / FIGURES)
+    content = _content(plan, measured, evidence, verdict, found, drawn, plausible)
+    _write_table(folder / "findings.parquet", _finding_rows(found))
+    with write_atomically(folder / "rows.parquet", "wb") as file:
+        measured.rows.to_parquet(file, index=False)
+    if plan.settings.keep_texts:
+        with write_atomically(folder / "words.parquet", "wb") as file:
+            measured.words.to_parquet(file, index=False)
+    with write_atomically(folder / AUDIT) as file:
+        json.dump(content, file, ensure_ascii=False, allow_nan=False)
+    if find_spec("heedful.report.page") is not None:
+        from heedful.report.page import write_page
+
+        write_page(folder)
+    return Audit(folder, content, verdict, found, evidence)
+
+
+def _content(
+    plan: Plan,
+    measured: Measured,
+    evidence: Evidence,
+    verdict: Verdict,
+    found: Sequence[Answer],
+    drawn: Sequence[str],
+    plausible: Sequence[Finding] | None,
+) -> dict[str, Any]:
+    audited, settings = plan.audited, plan.settings
+    kinds = set(measured.rows["smallest_kind"].dropna()) if "smallest_kind" in measured.rows else set()
+    better = instead(evidence, subject=audited.called)
+    counts = np.bincount(plan.labels, minlength=len(audited.corpus.label_names))
+    questions = [answer.to_dict() for answer in found]
+    for entry in questions:
+        entry["figures"] = [stem for stem in entry["figures"] if stem in drawn]
+    return {
+        "schema": SCHEMA,
+        "heedful": __version__,
+        "made": datetime.now(UTC).isoformat(timespec="seconds"),
+        "seconds": {name: round(value, 3) for name, value in measured.seconds.items()},
+        "subject": {
+            "name": f"{audited.name} on {audited.corpus.name}",
+            "kind": audited.kind,
+            "model": audited.name,
+            "called": audited.called,
+            "classes": list(audited.corpus.label_names),
+            "linear_head": kinds == {"exact"},
+            "mixes_tokens": bool(audited.subject.mixes_tokens),
+            "device": "cpu" if audited.run is None else str(audited.run.model.head.weight.device),
+        },
+        "data": {
+            "name": audited.corpus.name,
+            "split": settings.split,
+            "instances": len(plan.rows),
+            "accuracy": evidence.accuracy.to_dict(),
+            "majority": evidence.accuracy.coordinates["majority"],
+            "class_counts": dict(zip(audited.corpus.label_names, counts.tolist(), strict=True)),
+            "notes": list(measured.notes),
+            "texts_kept": settings.keep_texts,
+        },
+        "verdict": {
+            "reading": verdict.reading,
+            "sentence": sentence(verdict),
+            "reasons": list(verdict.reasons),
+            "failed": list(verdict.failed),
+            "caps": list(verdict.caps),
+            "instead": None if better is None else better.to_dict(),
+        },
+        "questions": questions,
+        "evidence": evidence.to_dict(),
+        "thresholds": verdict.thresholds.to_dict(),
+        "plausibility": None if plausible is None else [finding.to_dict() for finding in plausible],
+        "words": _word_entries(measured.words),
+        "instances": measured.instances,
+        "sampling": {
+            "stored": len(measured.instances),
+            "of": len(plan.rows),
+            "how": "the texts where attention agrees best and least with leaving words out, some around the "
+            "middle, and some that the model gets wrong",
+        },
+        "methods": {
+            **asdict(settings),
+            "audited": len(plan.rows),
+            "texts_of_split": measured.of,
+            "epsilon": EPSILON,
+            "closed_form": audited.closed,
+            "shares": [0.05, 0.1, 0.2, 0.5],
+            "interval": "95 %, percentile bootstrap over texts, paired; Wilson for shares",
+        },
+    }
+
+
+def settings_with(settings: AuditSettings | None, changes: Mapping[str, Any]) -> AuditSettings:
+    """The settings with changes to their fields; one that is no field is refused."""
+    from heedful.settings import settings_from
+
+    base = settings or AuditSettings()
+    known = {item.name: getattr(base, item.name) for item in fields(AuditSettings)}
+    return settings_from(AuditSettings, {**known, **changes}, where="the audit's settings")
+
+
+def _word_entries(words: "pandas.DataFrame") -> list[dict[str, Any]]:
+    def plain(value: Any) -> Any:
+        if value is None or (isinstance(value, float) and np.isnan(value)):
+            return None
+        return float(f"{value:.4g}")
+
+    if not len(words):
+        return []
+    return [
+        {
+            "word": row.word,
+            "count": int(row.count_),
+            "type": row.type if isinstance(row.type, str) else None,
+            "polarity": [float(f"{value:.4g}") for value in row.polarity],
+            "attention": plain(row.attention),
+            "weight": plain(row.weight),
+            "stability": plain(row.stability),
+        }
+        for row in words.rename(columns={"count": "count_"}).itertuples(index=False)
+    ]
+
+
+def _finding_rows(found: Sequence[Answer]) -> list[dict[str, Any]]:
+    rows = []
+    for answer in found:
+        listed = [finding for finding in (answer.finding, *answer.evidence) if finding is not None]
+        rows += [{"question": answer.id, **finding.to_row()} for finding in listed]
+    return rows
+
+
+def _write_table(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
+    import pandas
+
+    with write_atomically(path, "wb") as file:
+        pandas.DataFrame(rows).to_parquet(file, index=False)
+
+
+def _stem(subject: Any) -> str:
+    import re
+
+    if isinstance(subject, Run):
+        subject = subject.folder or "run"
+    name = str(subject) if isinstance(subject, str | Path) else type(subject).__name__
+    return re.sub(r"[^\w.-]+", "-", Path(name.removeprefix(HUB)).name.split(".")[0]).strip("-.") or "audit"
+
+
+def _lasting(seconds: float) -> str:
+    if seconds < 90:
+        return f"{max(1, round(seconds))} s"
+    return f"{round(seconds / 60)} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

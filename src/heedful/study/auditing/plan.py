@@ -1,0 +1,145 @@
+"""What an audit will do: its settings, the texts it takes, and about how long that lasts."""
+
+import json
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heedful.data.encoded import EncodedTexts
+from heedful.errors import UserError, choose_from
+from heedful.files import write_atomically
+from heedful.settings import setting
+from heedful.study.auditing.subjects import PLACES, READ_AGAIN, Audited
+from heedful.study.auditing.trial import layer_trial, words_trial
+from heedful.trials.stream import _batch, sample_rows
+
+PLAN = "plan.json"
+SCHEMA = 1
+PROBE = 4  # texts that are tried to guess the time
+WEIGHTS_TEXTS, ASCENT_TEXTS = 2000, 60  # texts of the adversary: exact, and by ascent
+
+
+@dataclass(frozen=True)
+class AuditSettings:
+    """What is asked of an audit."""
+
+    split: str = setting("test", "the split that is audited: train, dev or test")
+    limit: int | None = setting(
+        None, "texts to take, drawn by the seed; all where deletion has a closed form"
+    )
+    seeds: int = setting(
+        3, "models over which stability is measured, the audited one among them; 1 does not ask"
+    )
+    uniform: bool = setting(True, "train the model with uniform weights, to see whether attention is needed")
+    keep_texts: bool = setting(True, "keep texts and words for browsing; without, nothing written has any")
+    seed: int = setting(0, "the seed of everything that is left to chance")
+
+    def __post_init__(self) -> None:
+        choose_from("split", self.split, ("train", "dev", "test"))
+        if self.seeds < 1 or (self.limit is not None and self.limit < 1):
+            raise UserError(
+                f"An audit needs at least one seed and one text, not {self.seeds} and {self.limit}."
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """The texts to be audited, and how."""
+
+    audited: Audited
+    settings: AuditSettings
+    texts: "EncodedTexts | list[str]"
+    rows: NDArray[np.int64]
+
+    @property
+    def places(self) -> int:
+        """B × T of one batch."""
+        return PLACES[self.audited.kind]
+
+    @cached_property
+    def labels(self) -> NDArray[np.int64]:
+        """The labels of the audited rows."""
+        return np.asarray(self.audited.corpus.split(self.settings.split).labels)[self.rows]
+
+    @property
+    def recipe(self) -> dict[str, Any]:
+        """Plain values that stand for what is asked; records made for another recipe are refused."""
+        return {
+            "schema": SCHEMA,
+            "subject": self.audited.digest,
+            "corpus": self.audited.corpus.fingerprint,
+            "instances": len(self.rows),
+            **asdict(self.settings),
+        }
+
+    def weights_rows(self, *, exact: bool) -> NDArray[np.int64]:
+        """The rows on which other weights are looked for."""
+        most = WEIGHTS_TEXTS if exact else ASCENT_TEXTS
+        chosen = sample_rows(len(self.rows), most, seed=self.settings.seed)
+        return self.rows[chosen]
+
+    def estimate(self) -> dict[str, float]:
+        """About how many seconds each stage takes: tried on a few texts, and by the run's own training."""
+        lengths = _lengths(self.texts)[self.rows]
+        middle = self.rows[np.argsort(np.abs(lengths - np.median(lengths)), kind="stable")[:PROBE]]
+        batch = _batch(self.audited.subject, self.texts, middle)
+        trials = {
+            "words": words_trial(self.audited.subject, extra=self.audited.rankings),
+            "layer": layer_trial(self.audited.subject),
+        }
+        found = {}
+        for name, trial in trials.items():
+            if self.audited.closed:
+                trial(batch, 0)  # the first one compiles, allocates and loads, and would be most of it
+            begun = time.perf_counter()
+            trial(batch, 0)
+            per_word = (time.perf_counter() - begun) / max(1, _lengths(self.texts)[middle].sum())
+            found[name] = float(per_word * lengths.sum())
+        run = self.audited.run
+        if run is not None:
+            more = (self.settings.seeds - 1) + int(self.settings.uniform)
+            found["training again"] = more * float(run.result.get("seconds", 0.0))
+        return found
+
+
+def make_plan(audited: Audited, settings: AuditSettings) -> Plan:
+    """Choose the texts: all where deletion has a closed form, else a sample."""
+    texts = audited.texts(settings.split)
+    limit = settings.limit
+    if limit is None and not audited.closed:
+        limit = READ_AGAIN[audited.kind]
+    return Plan(audited, settings, texts, sample_rows(len(texts), limit, seed=settings.seed))
+
+
+def claim_folder(folder: Path, recipe: Mapping[str, Any]) -> None:
+    """Begin an audit in a folder, or go on with it; one that holds anything else is refused."""
+    path = folder / PLAN
+    folder.mkdir(parents=True, exist_ok=True)
+    if not path.exists():
+        if any(not entry.name.startswith(".") for entry in folder.iterdir()):
+            raise UserError(f"{folder} holds other files: choose an empty or a new folder for the audit.")
+        with write_atomically(path) as file:
+            json.dump(recipe, file, indent=1)
+        return
+    try:
+        known = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise UserError(f"{path} is damaged ({error}): remove {folder}, or choose another place.") from None
+    for name in {**recipe, **known}:
+        if known.get(name) != recipe.get(name):
+            raise UserError(
+                f"{folder} holds another audit ({name} was {known.get(name)}, and is {recipe.get(name)}): "
+                "choose another place, or remove it."
+            )
+
+
+def _lengths(texts: "EncodedTexts | list[str]") -> NDArray[np.int64]:
+    if isinstance(texts, EncodedTexts):
+        return np.asarray(texts.lengths)
+    return np.array([len(text.split()) + 1 for text in texts])

@@ -1,0 +1,123 @@
+"""Would a person give the same reasons? Rankings beside words that people marked (DeYoung et al., 2020).
+
+For each text with some but not all words marked: the area under precision and recall (average precision), and
+token F1 and IoU of the ranking's top k with k as many as were marked. What convinces people need not be what
+the model used: plausibility never enters the verdict.
+
+Axes: B texts, T words.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import torch
+from numpy.typing import NDArray
+
+from heedful.data.batches import plan_batches
+from heedful.data.tables import table_rows
+from heedful.data.words import split_words
+from heedful.errors import UserError
+from heedful.records import Finding
+from heedful.study.auditing.plan import Plan
+from heedful.study.auditing.trial import rankings_of, read_only
+from heedful.trials.groups import mean_findings
+from heedful.trials.rereading import Reader
+from heedful.trials.stream import _batch
+from heedful.trials.word_rankings import OwnRanking, random, shuffled, word_order
+
+MEASURES = {
+    "AUPRC": "average precision of the ranking for the marked words",
+    "token F1": "F1 of the ranking's top k words and the k marked ones",
+    "IoU": "words in both ÷ words in either, of the ranking's top k and the k marked ones",
+}
+NULLS = ("random", "shuffled")
+
+
+def plausibility(
+    plan: Plan, rationales: Sequence[Any], *, extra: Mapping[str, OwnRanking] | None = None
+) -> list[Finding]:
+    """AUPRC, token F1 and IoU of every ranking, beside random and shuffled weights.
+
+    `rationales` has for every text of the split 0 and 1 for each word, or its marked words as a text.
+    """
+    texts = list(plan.audited.corpus.split(plan.settings.split).texts)
+    if len(rationales) != len(texts):
+        raise UserError(
+            f"There are {len(texts):,} texts, but {len(rationales):,} rationales: give one for each."
+        )
+    subject, seed = plan.audited.subject, plan.settings.seed
+    lengths = np.array([len(texts[row].split()) + 1 for row in plan.rows])
+    parts = []
+    for part in plan_batches(lengths, token_budget=plan.places):
+        rows = plan.rows[part]
+        whole = _batch(subject, texts, rows)
+        batch, read = read_only(subject, whole)
+        assert whole.words is not None
+        marks = [
+            marked(rationales[row], words.forms)[read[place, : len(words)].cpu().numpy()]
+            for place, (row, words) in enumerate(zip(rows, whole.words, strict=True))
+        ]
+        reader = Reader(subject, batch)
+        scores = rankings_of(reader, extra, seed=seed)
+        scores |= {"random": random(reader, seed=seed), "shuffled": shuffled(reader, seed=seed)}
+        for name, values in scores.items():
+            order = word_order(values, batch, seed=seed).cpu().numpy()
+            parts.append(_measured(name, order, marks))
+    frame = pd.concat(parts, ignore_index=True)
+    if not len(frame):
+        raise UserError("No audited text has some words marked and some not: there is nothing to compare.")
+    return _findings(frame, seed=seed)
+
+
+def marked(rationale: Any, forms: Sequence[str]) -> NDArray[np.bool_]:
+    """Which words (n,) a rationale marks: it has 0 and 1 for each word, or is a text of the marked words."""
+    if isinstance(rationale, str):
+        chosen = {form.lower() for form in split_words(rationale).forms}
+        return np.array([form.lower() in chosen for form in forms], dtype=bool)
+    given = np.asarray(torch.as_tensor(rationale)).astype(bool)
+    if len(given) < len(forms):
+        raise UserError(
+            f"A rationale marks {len(given)} words, but its text has {len(forms)}: give one for each."
+        )
+    return given[: len(forms)]
+
+
+def read_rationales(path: str | Path, texts: Sequence[str], *, text: str, column: str) -> list[str]:
+    """The rationale of each text, from a column of the file it came from; "" for a text without one."""
+    known = {str(cells[0]): str(cells[1] or "") for _, cells in table_rows(Path(path), [text, column])}
+    return [known.get(one, "") for one in texts]
+
+
+def _measured(name: str, order: NDArray, marks: Sequence[NDArray[np.bool_]]) -> pd.DataFrame:
+    found = []
+    for row, mark in enumerate(marks):
+        count = int(mark.sum())
+        if not 0 < count < len(mark):
+            continue
+        hits = mark[order[row, : len(mark)]]
+        both = int(hits[:count].sum())
+        precision = hits.cumsum() / np.arange(1, len(hits) + 1)
+        found.append((name, float(precision[hits].mean()), both / count, both / (2 * count - both)))
+    return pd.DataFrame(found, columns=["ranking", *MEASURES])
+
+
+def _findings(frame: pd.DataFrame, *, seed: int) -> list[Finding]:
+    by_name = dict(tuple(frame.groupby("ranking", sort=False)))
+    found = []
+    for measure, measured in MEASURES.items():
+        nulls = {name: by_name[name][measure].to_numpy() for name in NULLS}
+        for name, part in by_name.items():
+            if name not in NULLS:
+                found += mean_findings(
+                    part[measure].to_numpy(),
+                    name=measure,
+                    measured=f"mean over texts of the {measured}",
+                    baselines=nulls,
+                    better="higher",
+                    coordinates={"ranking": str(name)},
+                    seed=seed,
+                )
+    return found

@@ -1,0 +1,22 @@
+"""So, may I show it? The rule, the seven answers and what to show instead: from records, without torch."""
+
+from heedful.verdict.evidence import Evidence
+from heedful.verdict.instead import Instead, instead
+from heedful.verdict.questions import QUESTIONS, Answer, Scale, answers
+from heedful.verdict.rule import READINGS, Thresholds, Verdict, judge
+from heedful.verdict.sentence import sentence
+
+__all__ = [
+    "QUESTIONS",
+    "READINGS",
+    "Answer",
+    "Evidence",
+    "Instead",
+    "Scale",
+    "Thresholds",
+    "Verdict",
+    "answers",
+    "instead",
+    "judge",
+    "sentence",
+]

@@ -1,0 +1,223 @@
+"""Hugging Face classifiers as subjects: read as their own pipeline reads them, and traced exactly."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+pytest.importorskip("transformers", reason="the extra hf is not installed")
+
+from tiny_transformers import byte_level, classifier, learn, make_corpus, save, wordpiece
+
+from heedful.data.vocabulary import SPECIAL
+from heedful.errors import UserError
+from heedful.models.huggingface import HuggingFaceSubject, load_huggingface
+from heedful.models.word_attention import word_attention
+from heedful.trials.deletion import delete_words, replace_words
+from heedful.trials.transformer_rankings import flow, one_head, rollout, transformer_rankings
+
+pytestmark = pytest.mark.slow  # importing transformers alone takes seconds
+FAMILIES = ("bert", "roberta", "distilbert")
+TEXTS = ["The wonderful film, was it dreadful?", "Moving!", "a plot ... of two (clumsy) scenes"]
+
+
+@pytest.fixture(scope="module")
+def corpus():
+    return make_corpus()
+
+
+@pytest.fixture(scope="module")
+def subjects(corpus):
+    found = {}
+    for family in FAMILIES:
+        tokenizer = wordpiece() if family != "roberta" else byte_level(corpus.texts)
+        found[family] = HuggingFaceSubject(classifier(family, tokenizer, seed=3), tokenizer, name=family)
+    return found
+
+
+@pytest.fixture(params=FAMILIES)
+def subject(request, subjects):
+    return subjects[request.param]
+
+
+def directly(subject, texts):
+    """What Hugging Face itself gives for these texts."""
+    read = subject.tokenizer(
+        list(texts), padding=True, truncation=True, max_length=subject.longest, return_tensors="pt"
+    )
+    with torch.no_grad():
+        return subject.network(input_ids=read["input_ids"], attention_mask=read["attention_mask"]).logits
+
+
+def test_a_text_is_read_as_the_models_own_pipeline_reads_it(subject):
+    with torch.no_grad():
+        torch.testing.assert_close(subject.logits(subject.encode(TEXTS)), directly(subject, TEXTS))
+
+
+def test_the_trace_gives_the_logits_of_the_whole_network(subject):
+    batch = subject.encode(TEXTS)
+    trace = subject.trace(batch)
+    assert trace.weights.shape[1] == 3
+    torch.testing.assert_close(trace.logits(), subject.logits(batch).detach(), atol=1e-5, rtol=1e-5)
+
+
+def test_erasing_in_the_layer_is_masking_there_and_nowhere_else(subjects):
+    """Against the network run with the last layer's weight of one word put to 0 and renormalised by hand."""
+    subject = subjects["bert"]
+    batch = subject.encode(TEXTS[:1])
+    pieces = subject.pieces(batch)
+    gone = pieces.word[0] == 1  # "wonderful", of two sub-words
+    assert gone.sum() == 2
+
+    def without(module, inputs, output):
+        left = output[1].masked_fill(gone, 0)
+        left = left / left.sum(-1, keepdim=True)
+        states = inputs[0]
+        values = module.value(states).unflatten(-1, (3, -1)).transpose(1, 2)
+        return ((left @ values).transpose(1, 2).flatten(2), left, *output[2:])
+
+    layer = subject.network.bert.encoder.layer[-1].attention.self
+    hook = layer.register_forward_hook(without)
+    with torch.no_grad():
+        expected = subject.network(
+            input_ids=pieces.ids, attention_mask=pieces.mask.long(), output_attentions=True
+        ).logits
+    hook.remove()
+    trace = subject.trace(batch)
+    erased = torch.zeros(1, trace.present.shape[1], dtype=torch.bool)
+    erased[0, 1] = True
+    torch.testing.assert_close(trace.logits(trace.erase(erased)), expected, atol=1e-5, rtol=1e-5)
+
+
+def test_sub_words_are_merged_to_words(subject):
+    batch = subject.encode(TEXTS)
+    assert batch.words[0].forms == ["The", "wonderful", "film", ",", "was", "it", "dreadful", "?"]
+    attention, read = word_attention(subject, batch)
+    assert torch.equal(read, batch.mask)
+    trace = subject.trace(batch)
+    marks = (trace.weights * ((trace.items < 0) & trace.mask)).sum(-1).mean(1)
+    torch.testing.assert_close(attention.sum(1) + marks, torch.ones(3))
+
+
+def test_words_that_leave_are_gone_and_their_neighbours_stay_as_written(subject):
+    batch = subject.encode(TEXTS[:1])
+    gone = torch.zeros_like(batch.mask)
+    gone[0, [1, 6]] = True
+    left = delete_words(batch, gone)
+    with torch.no_grad():
+        torch.testing.assert_close(subject.logits(left), directly(subject, ["The film, was it ?"]))
+        unknown = subject.tokenizer.unk_token
+        hidden = replace_words(batch, gone)
+        assert hidden.words[0].forms[1] == SPECIAL[1]
+        torch.testing.assert_close(
+            subject.logits(hidden), directly(subject, [f"The {unknown} film, was it {unknown}?"])
+        )
+        nothing = delete_words(batch, batch.mask)
+        torch.testing.assert_close(subject.logits(nothing), directly(subject, [unknown]))
+
+
+def test_alone_equals_in_company(subject):
+    together = subject.trace(subject.encode(TEXTS))
+    for row, text in enumerate(TEXTS):
+        alone = subject.trace(subject.encode([text]))
+        length = alone.weights.shape[-1]
+        torch.testing.assert_close(together.weights[row, :, :length], alone.weights[0], atol=1e-5, rtol=1e-4)
+
+
+def test_words_beyond_the_models_length_are_unread(subject):
+    batch = subject.encode(["film " * 40, "film"])
+    attention, read = word_attention(subject, batch)
+    assert 0 < read[0].sum() < 40
+    assert (attention[0][~read[0]] == 0).all()
+    assert read[1].sum() == 1
+
+
+def test_a_moved_embedding_moves_the_logits_as_its_gradient_says(subject):
+    batch = subject.encode(TEXTS)
+    embedded = subject.embed(batch).detach().requires_grad_()
+    torch.testing.assert_close(subject.logits(batch, embedded), subject.logits(batch), atol=1e-5, rtol=1e-5)
+    subject.logits(batch, embedded)[:, 0].sum().backward()
+    assert (embedded.grad[~batch.mask] == 0).all()
+    assert (embedded.grad[batch.mask].abs().sum(-1) > 0).all()
+
+
+def test_rollout_of_two_layers_is_their_product(subjects):
+    subject = subjects["bert"]
+    batch = subject.encode(TEXTS[:1])
+    attention, pieces = subject.attentions(batch)
+    one, two = ((layer + torch.eye(len(layer))) / 2 for layer in attention[0].mean(1))
+    expected = [float((two @ one)[0, pieces.word[0] == word].sum()) for word in range(8)]
+    np.testing.assert_allclose(rollout(subject, batch)[0].numpy(), expected, rtol=1e-5)
+
+
+def test_flow_through_one_narrow_layer_is_its_capacity(subjects):
+    found = flow(subjects["bert"], subjects["bert"].encode(TEXTS))
+    rolled = rollout(subjects["bert"], subjects["bert"].encode(TEXTS))
+    batch = subjects["bert"].encode(TEXTS)
+    assert (found[~batch.mask] == 0).all()
+    # A product of shares passes through the same edges that flow may fill: flow is never less.
+    assert (found + 1e-3 >= rolled)[batch.mask].all()
+
+
+def test_the_mean_of_the_heads_is_the_attention(subjects):
+    subject = subjects["distilbert"]
+    batch = subject.encode(TEXTS)
+    heads = torch.stack([one_head(subject, batch, head=head) for head in range(3)]).mean(0)
+    torch.testing.assert_close(heads.float(), word_attention(subject, batch)[0])
+    assert list(transformer_rankings(subject)) == ["rollout", "flow", *(f"head-{n}-only" for n in (1, 2, 3))]
+
+
+def test_a_saved_classifier_is_loaded_with_attention_that_can_be_seen(tmp_path, corpus):
+    tokenizer = wordpiece()
+    network = classifier("bert", tokenizer)
+    assert learn(network, tokenizer, corpus) > 0.9
+    subject = load_huggingface(save(network, tokenizer, tmp_path / "saved"))
+    assert subject.classes == ("bad", "good")
+    assert subject.network.config._attn_implementation == "eager"
+    batch = subject.encode(TEXTS)
+    torch.testing.assert_close(
+        subject.trace(batch).logits(), subject.logits(batch).detach(), atol=1e-4, rtol=1e-4
+    )
+
+
+def test_a_classifier_with_another_kernel_is_switched_to_the_eager_one():
+    tokenizer = wordpiece()
+    network = classifier("bert", tokenizer)
+    network.set_attn_implementation("sdpa")
+    subject = HuggingFaceSubject(network, tokenizer)
+    assert subject.trace(subject.encode(TEXTS)).weights.shape[0] == 3
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"problem_type": "multi_label_classification"}, "several labels at once"),
+        ({"problem_type": "regression"}, "regression head"),
+        ({"id2label": {0: "much"}, "label2id": {"much": 0}, "num_labels": 1}, "regression head"),
+    ],
+)
+def test_a_head_that_decides_nothing_is_refused_in_a_sentence(tmp_path, changes, said):
+    tokenizer = wordpiece()
+    folder = save(classifier("bert", tokenizer, **changes), tokenizer, tmp_path / "other")
+    with pytest.raises(UserError, match=said):
+        load_huggingface(folder)
+
+
+def test_another_family_is_refused_before_it_is_loaded(tmp_path):
+    import transformers
+
+    transformers.GPT2Config(n_layer=1, n_head=1, n_embd=7, vocab_size=11).save_pretrained(tmp_path)
+    with pytest.raises(UserError, match="family gpt2"):
+        load_huggingface(tmp_path)
+
+
+def test_what_is_not_there_is_refused_in_a_sentence(tmp_path):
+    with pytest.raises(UserError, match="No Hugging Face classifier"):
+        load_huggingface(tmp_path / "nothing")
+
+
+def test_a_batch_of_ids_alone_is_refused(subjects):
+    subject = subjects["bert"]
+    with pytest.raises(UserError, match="encode the texts"):
+        subject.logits(replace(subject.encode(TEXTS), words=None))

@@ -1,0 +1,107 @@
+"""Tiny Hugging Face classifiers of three families, trained here in seconds and saved as Hugging Face does."""
+
+from pathlib import Path
+
+import numpy as np
+import torch
+import transformers
+from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
+
+from heedful.data.corpus import Corpus
+
+GOOD = ("wonderful", "superb", "charming", "moving", "bright")
+BAD = ("dreadful", "tedious", "clumsy", "lifeless", "shallow")
+PLAIN = ("the", "film", "plot", "of", "a", "scene", "with", "music", "and", "cast", "in", "it", "was", "two")
+MARKS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
+CLASSES = ("bad", "good")
+
+
+def make_corpus(rows=900, *, seed=0) -> Corpus:
+    """Texts of 5 to 11 plain words with two or three words of one class, and sometimes one of the other."""
+    draw = np.random.default_rng(seed)
+    texts, labels = [], []
+    for row in range(rows):
+        label = row % 2
+        own, other = (BAD, GOOD) if label == 0 else (GOOD, BAD)
+        words = [*draw.choice(PLAIN, draw.integers(5, 12)), *draw.choice(own, draw.integers(2, 4))]
+        words += [*draw.choice(other, draw.integers(0, 2))]
+        draw.shuffle(words)
+        texts.append(" ".join(words).capitalize() + ".")
+        labels.append(label)
+    splits = np.array(["train", "train", "test"])[np.arange(rows) // 2 % 3]
+    return Corpus("tiny", texts, np.array(labels), splits, CLASSES)
+
+
+def wordpiece():
+    """A WordPiece tokenizer that cuts the longer words into pieces."""
+    pieces = [*PLAIN, ".", "wonder", "##ful", "dread", "superb", "charm", "##ing", "mov", "bright", "tedious"]
+    pieces += ["clumsy", "life", "##less", "shallow"]
+    tokenizer = Tokenizer(
+        models.WordPiece({piece: i for i, piece in enumerate([*MARKS, *pieces])}, unk_token="[UNK]")
+    )
+    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    tokenizer.post_processor = processors.BertProcessing(("[SEP]", 3), ("[CLS]", 2))
+    tokenizer.decoder = decoders.WordPiece()
+    return _fast(tokenizer, unk_token="[UNK]", pad_token="[PAD]", cls_token="[CLS]", sep_token="[SEP]")
+
+
+def byte_level(texts):
+    """A byte-level tokenizer, as RoBERTa has it: a word's first piece carries the space before it."""
+    marks = ["<s>", "<pad>", "</s>", "<unk>"]
+    tokenizer = Tokenizer(models.BPE(unk_token="<unk>"))
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    trainer = trainers.BpeTrainer(vocab_size=120, special_tokens=marks, show_progress=False)
+    tokenizer.train_from_iterator(texts, trainer)
+    tokenizer.post_processor = processors.RobertaProcessing(("</s>", 2), ("<s>", 0), add_prefix_space=False)
+    return _fast(tokenizer, unk_token="<unk>", pad_token="<pad>", cls_token="<s>", sep_token="</s>")
+
+
+def _fast(tokenizer, **marks):
+    return transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=64, **marks)
+
+
+def classifier(family, tokenizer, *, seed=0, **changes):
+    """An untrained classifier of this family with primes for its sizes."""
+    torch.manual_seed(seed)
+    names = {"id2label": dict(enumerate(CLASSES)), "label2id": {name: i for i, name in enumerate(CLASSES)}}
+    shape = {"vocab_size": len(tokenizer), "pad_token_id": tokenizer.pad_token_id, **names, **changes}
+    if family == "distilbert":
+        config = transformers.DistilBertConfig(
+            dim=33, n_layers=2, n_heads=3, hidden_dim=23, max_position_embeddings=31, **shape
+        )
+        return transformers.DistilBertForSequenceClassification(config).eval()
+    shape |= {"hidden_size": 33, "num_hidden_layers": 2, "num_attention_heads": 3, "intermediate_size": 23}
+    if family == "roberta":
+        config = transformers.RobertaConfig(max_position_embeddings=33, type_vocab_size=1, **shape)
+        return transformers.RobertaForSequenceClassification(config).eval()
+    config = transformers.BertConfig(max_position_embeddings=31, **shape)
+    return transformers.BertForSequenceClassification(config).eval()
+
+
+def learn(network, tokenizer, corpus, *, steps=60, rate=5e-3):
+    """Train on the training split; returns the accuracy on the test split."""
+    train, test = corpus.split("train"), corpus.split("test")
+    read = tokenizer(list(train.texts), padding=True, return_tensors="pt")
+    labels = torch.from_numpy(train.labels)
+    adam = torch.optim.Adam(network.parameters(), lr=rate)
+    network.train()
+    for step in range(steps):
+        rows = torch.arange(step % 4, len(labels), 4)
+        logits = network(
+            input_ids=read["input_ids"][rows], attention_mask=read["attention_mask"][rows]
+        ).logits
+        adam.zero_grad()
+        torch.nn.functional.cross_entropy(logits, labels[rows]).backward()
+        adam.step()
+    network.eval()
+    read = tokenizer(list(test.texts), padding=True, return_tensors="pt")
+    with torch.no_grad():
+        logits = network(input_ids=read["input_ids"], attention_mask=read["attention_mask"]).logits
+    return float((logits.argmax(1).numpy() == test.labels).mean())
+
+
+def save(network, tokenizer, folder: Path) -> Path:
+    network.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder

@@ -1,0 +1,83 @@
+"""The seven answers: all there, in order, with their numbers; and what to show instead."""
+
+import json
+
+import pytest
+from verdict_records import evidence, finding, skill
+
+from heedful.errors import UserError
+from heedful.verdict import QUESTIONS, Evidence, answers, instead, judge
+
+
+def by_id(found):
+    return {answer.id: answer for answer in found}
+
+
+def test_all_seven_are_answered_in_order_and_fit_into_json():
+    found = answers(evidence())
+    assert [answer.id for answer in found] == list(QUESTIONS)
+    plain = json.loads(json.dumps([answer.to_dict() for answer in found], allow_nan=False))
+    assert [entry["number"] for entry in plain] == [1, 2, 3, 4, 5, 6, 7]
+    assert [entry["outcome"] for entry in plain] == ["yes"] * 7
+    assert [entry["id"] for entry in plain if entry["decides"]] == ["decides", "agreement", "stable"]
+    assert all(entry["finding"] and entry["scale"] and entry["measured"] for entry in plain)
+
+
+def test_the_scale_runs_from_chance_to_the_best():
+    scale = by_id(answers(evidence()))["decides"].scale
+    assert (scale.low, scale.high, scale.you, scale.shuffled, scale.best) == (0, 1, 0.7, 0.02, 1)
+    assert (scale.you_low, scale.you_high) == (pytest.approx(0.65), pytest.approx(0.75))
+
+
+@pytest.mark.parametrize(
+    ("changes", "question", "outcome", "good"),
+    [
+        ({"skill": skill(0.1)}, "decides", "no", False),
+        ({"skill": skill(0.4)}, "decides", "unsure", None),
+        ({"top_advantage": finding("x", -0.1, -0.2, 0.0)}, "top", "no", False),
+        ({"agreement_margin": finding("x", 0.0, -0.1, 0.1)}, "agreement", "unsure", None),
+        ({"adversary": finding("x", 0.1, 0.05, 0.15, kind="exact")}, "adversary", "no", True),
+        ({"adversary": finding("x", 0.1, 0.05, 0.15, kind="lower bound")}, "adversary", "unsure", None),
+        ({"adversary": finding("x", 0.5, 0.45, 0.55, kind="lower bound")}, "adversary", "yes", False),
+        ({"needed": finding("x", 0.0, -0.005, 0.005)}, "needed", "no", False),
+        ({"needed": finding("x", 0.005, -0.01, 0.02)}, "needed", "unsure", None),
+        ({"stable_advantage": finding("x", 0.0, -0.1, 0.1)}, "stable", "unsure", None),
+        ({"labels_advantage": finding("x", -0.1, -0.2, -0.05)}, "labels", "no", False),
+    ],
+)
+def test_an_outcome_follows_the_interval(changes, question, outcome, good):
+    answer = by_id(answers(evidence(**changes)))[question]
+    assert (answer.outcome, answer.good) == (outcome, good)
+
+
+def test_a_question_that_was_not_asked_says_why():
+    found = by_id(answers(evidence(stable=None, not_asked={"stable": "It is not ours to train."})))
+    assert (found["stable"].outcome, found["stable"].answer) == ("not asked", "It is not ours to train.")
+
+
+def test_the_exact_adversary_is_put_in_its_place():
+    assert "almost any model" in by_id(answers(evidence()))["adversary"].answer
+
+
+def test_the_best_ranking_is_shown_instead_and_chance_never_is():
+    found = instead(evidence(), subject="runs/x")
+    assert found is not None
+    assert found.name == "leave-one-out"
+    assert found.command == 'heedful explain runs/x "a text of yours" --by leave-one-out'
+    assert found.to_dict()["ranking"] == "leaving each word out"
+
+
+def test_nothing_is_shown_instead_of_the_best():
+    assert instead(evidence(rankings=(skill(0.5, ranking="gradient"),)), subject="runs/x") is None
+
+
+def test_evidence_comes_back_from_json_and_is_judged_alike():
+    before = evidence(skill=skill(0.4), stable=None, not_asked={"stable": "no"})
+    after = Evidence.from_dict(json.loads(json.dumps(before.to_dict(), allow_nan=False)))
+    assert judge(after) == judge(before)
+    assert after.to_dict() == before.to_dict()
+
+
+def test_evidence_of_another_kind_is_refused():
+    with pytest.raises(UserError, match="no evidence has"):
+        Evidence.from_dict({**evidence().to_dict(), "mood": None})
