@@ -2,8 +2,8 @@
 
 import pandas as pd
 import pytest
-import sun_lu_tables as made
 
+import sun_lu_tables as made
 from heedful.errors import UserError
 from heedful.records import Claim, Finding
 from heedful.report.sun_lu.page import fill_page

@@ -61,6 +61,13 @@ def new_figure(width: float = 6.4, height: float = 3.6) -> "Figure":
     return Figure(figsize=(width, height), layout="constrained")
 
 
+def empty_figure(why: str) -> "Figure":
+    """A figure that says why there is nothing on it."""
+    figure = new_figure(6.4, 1.2)
+    figure.text(0.5, 0.5, why, ha="center", va="center")
+    return figure
+
+
 def save_figure(figure: "Figure", stem: str | Path) -> tuple[Path, Path]:
     """Write a figure as STEM.png and STEM.svg, each whole or not at all."""
     stem = Path(stem)

@@ -63,11 +63,14 @@ def sanity_rows(
     encoded = encode_for(run.model, texts)
     own = attention_over(run.model, encoded), decisions(logits_of(run.model, encoded))
     frames = []
-    for name, model in _randomised(run, seed=seed + 1):
+    # Never the run's own seed, which would put back the very parameters that its training began with.
+    other = run.recipe.training.seed + 1 + seed
+    for name, model in _randomised(run, seed=other):
         frames.append(_compare(own, model, encoded).assign(check=RANDOMISED, what=name))
     if permute:
-        other = train_permuted(run, corpus, seed=seed + 1)
-        frames.append(_compare(own, other.model, encoded).assign(check=PERMUTED, what="train and dev labels"))
+        permuted = train_permuted(run, corpus, seed=seed + 1)
+        compared = _compare(own, permuted.model, encoded)
+        frames.append(compared.assign(check=PERMUTED, what="train and dev labels"))
     for name, change in VARIANTS.items():
         noisy = encode_for(run.model, replace(texts, texts=[change(text) for text in texts.texts]))
         frames.append(_under_noise(own, run.model, encoded, noisy).assign(check=NOISE, what=name))

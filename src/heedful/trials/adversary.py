@@ -84,7 +84,7 @@ def exact_adversary(trace: Trace, epsilon: float) -> Adversary:
     mean = (own * scores).sum(1)
     low, high = _band(mean + bias, epsilon)
     # Rounding of the mean must not shut out a token whose score equals it.
-    slack = 1e-12 * np.abs(scores).max(1)
+    slack = 1e-12 * (np.abs(scores).max(1) + np.abs(bias))
     band = low - bias, high - bias, slack
     tokens, shares = _search(own, scores, real, counts, band)
     weights = np.zeros_like(own)

@@ -8,7 +8,7 @@ import numpy as np
 
 from heedful.records import bootstrap_interval
 from heedful.report.jain_wallace.naming import class_name, grid_of, named
-from heedful.report.style import BLACK, BLUE, COLOURS, GREEN, GREY, ORANGE, new_figure
+from heedful.report.style import BLACK, BLUE, COLOURS, GREEN, GREY, ORANGE, empty_figure, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -59,6 +59,8 @@ def taus_figure(tables: "Mapping[str, DataFrame]") -> "Figure":
     table = tables["agreement"]
     table = table[(table["first"] == "attention") & (table["second"] == "gradient")].dropna(subset=["tau"])
     cells = list(table.groupby(["corpus", "model"], sort=False))
+    if not cells:
+        return empty_figure("No text has a rank correlation: constant scores, or a single item each.")
     figure = new_figure(6.4, 0.7 + 1.7 * -(-len(cells) // 2))
     bins = np.linspace(-1, 1, 41)
     for axis, ((corpus, model), rows) in zip(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from heedful.report.jain_wallace.naming import class_name, grid_of, named
-from heedful.report.style import BLUE, GREEN, GREY, ORANGE, new_figure
+from heedful.report.style import BLUE, GREEN, GREY, ORANGE, empty_figure, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -21,6 +21,8 @@ def permutation_figure(tables: "Mapping[str, DataFrame]") -> "Figure":
     """Boxes of the median change for each quarter of the largest weight, by decided class."""
     table = tables["permutation"].dropna(subset=["change"])
     cells = list(table.groupby(["corpus", "model"], sort=False))
+    if not cells:
+        return empty_figure("No text has two items or more, so there is nothing to permute.")
     figure = new_figure(6.4, 0.7 + 1.9 * -(-len(cells) // 2))
     for axis, ((corpus, model), rows) in zip(grid_of(figure, len(cells), sharey=True), cells, strict=True):
         draw_boxes(axis, rows, "change")

@@ -110,7 +110,7 @@ def layer_trial(subject: Subject, *, search: bool = True, seed: int = 0) -> Tria
             small = beam_flips(trace, width=4, depth=4, seed=seed, first=first)
         frame = erase(
             trace,
-            ["attention", "gradient", "random", "shuffled"],
+            ["attention", "random", "shuffled"],
             smallest=small,
             samples=1,
             seed=seed,

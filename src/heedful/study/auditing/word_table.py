@@ -26,7 +26,8 @@ def word_table(plan: Plan, types: LabelWords | None, others: Sequence[Classifier
     normalised), weight (its average), stability (the standard deviation of that over seeds).
     """
     model = plan.audited.subject
-    flat = isinstance(model, FlatClassifier) and model.settings.control != "frozen"
+    ours = plan.audited.run is not None  # a model handed over by itself is read as anybody's
+    flat = ours and isinstance(model, FlatClassifier) and model.settings.control != "frozen"
     table = _of_flat(plan, others) if flat else _of_any(plan)
     if types is not None:
         table["type"] = [types.by_form.get(word.lower()) for word in table["word"]]

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from heedful.data.corpus import Corpus
-from heedful.models.trace import Trace
+from heedful.models.trace import Trace, decisions
 from heedful.records import Claim, Finding
 from heedful.study.experiment import Tables
 from heedful.study.ground import Ground, main_model
@@ -42,10 +42,13 @@ def adversary_rows(
     frames = []
     for rows, trace, first in trace_batches(run, corpus, split=split, limit=limit, seed=seed):
         found = adversary_of(trace, epsilon, restarts=restarts, steps=steps, seed=seed, first=first)
+        # A change of at most ε moves a decision that lies that near to the boundary.
+        same = decisions(trace.logits(found.weights.to(trace.weights.dtype))).cpu() == found.decided.cpu()
         frames.append(
             pd.DataFrame(
                 {
                     "instance": rows,
+                    "same": same.numpy(),
                     "decided": found.decided.numpy(),
                     "decided_class": np.array(run.recipe.classes)[found.decided.numpy()],
                     "largest": found.largest.double().numpy(),

@@ -53,8 +53,8 @@ def measure_curve(bench: Bench, ground: Ground) -> Tables:
         frames.append(rows.assign(**about, kind=UNIFORM))
         posthoc = adversary_rows(own[0], corpus, limit=ground.limit, restarts=3, steps=100)
         frames.append(
-            posthoc[["instance", "change", "divergence"]].assign(
-                **about, kind=POSTHOC, same=True, how=posthoc["kind"].iloc[0]
+            posthoc[["instance", "change", "divergence", "same"]].assign(
+                **about, kind=POSTHOC, how=posthoc["kind"].iloc[0]
             )
         )
     wanted = [

@@ -1,0 +1,16 @@
+"""Audit somebody's Hugging Face classifier on your texts.
+
+python examples/hugging_face.py NAME_OR_FOLDER reviews.csv
+
+The file's labels must be the classifier's own names for its classes (`id2label`).
+"""
+
+import sys
+
+import heedful
+
+model, data = sys.argv[1:3]
+audit = heedful.audit(f"hf:{model}", data, out="audit-of-classifier", limit=100, say=print)
+print(audit)
+print(f"To show instead of attention: {audit.content['verdict']['instead']['ranking']}")
+print(f"Open {audit.folder / 'index.html'} in a browser.")
