@@ -116,6 +116,10 @@ def make_audit(
             },
         },
         "questions": _questions(skill),
+        "figures": {
+            "deletion": {"title": "decisions kept", "count": 1811, "measured": "by deleting words"},
+            "single": {"title": "top words", "count": 1787, "measured": "by deleting one word"},
+        },
         "words": _words(generator, classes) if texts else [],
         "instances": instances,
         "sampling": {"stored": len(instances), "of": 1821, "how": "drawn by seed 0, and the extremes"},

@@ -25,7 +25,7 @@ from heedful.data.named import load_data
 from heedful.errors import UserError
 from heedful.files import write_atomically
 from heedful.records import Finding
-from heedful.report.audit_figures import draw_all
+from heedful.report.audit_figures import about_figures, draw_all
 from heedful.study.auditing.measuring import Measured, Progress, Say, measure
 from heedful.study.auditing.plan import AuditSettings, Plan, make_plan
 from heedful.study.auditing.plausibility import plausibility
@@ -245,6 +245,7 @@ def _content(
         entry["figures"] = [stem for stem in entry["figures"] if stem in drawn]
     return {
         "schema": SCHEMA,
+        "figures": about_figures(evidence, drawn),
         "heedful": __version__,
         "made": datetime.now(UTC).isoformat(timespec="seconds"),
         "seconds": {name: round(value, 3) for name, value in measured.seconds.items()},

@@ -60,11 +60,16 @@ def test_erasing_and_reading_again_are_two_things(visit, address):
     page.locator("#own-text").fill(TEXT)
     page.get_by_role("button", name="Read it").click()
     answer = page.locator("#answer")
+    again = answer.get_by_role("button", name=re.compile("Read the text again"))
+    answer.locator(".decision").wait_for()
+    assert again.is_hidden()
     answer.locator("button.word").first.click()
     assert "Without 1 word" in answer.locator(".decision").inner_text()
-    answer.get_by_role("button", name=re.compile("Read the text again")).click()
+    again.click()
     expect(answer.locator(".erased")).to_have_count(0)
-    assert page.locator("#own-text").input_value().startswith("plot is dull")
+    assert "Read again without: the" in answer.locator(".notice").inner_text()
+    assert answer.locator(".painted").first.inner_text().startswith("plot is dull")
+    assert page.locator("#own-text").input_value() == TEXT
 
 
 def test_the_slider_moves_between_trained_models(visit, address):
@@ -77,6 +82,21 @@ def test_the_slider_moves_between_trained_models(visit, address):
     page.locator("#scale").press("ArrowRight")
     assert "λ = 100 " in page.locator("#model-name").inner_text()
     expect(page.locator("#answer .decision")).not_to_have_text(before)
+    page.locator("#own-text").fill("another text altogether")
+    page.locator("#scale").press("ArrowLeft")
+    expect(page.locator("#answer .painted").first).to_contain_text("altogether")
+
+
+def test_an_overload_is_told_as_one_and_a_long_text_is_not_cut(visit, browser, address):
+    context = browser.new_context()  # the browser itself notes the 503 in its console
+    page = context.new_page()
+    page.goto(address)
+    page.locator("#own-text").fill("y" * 10_007)
+    assert len(page.locator("#own-text").input_value()) == 10_007
+    page.route("**/api/read", lambda route: route.fulfill(status=503, body="Service Unavailable"))
+    page.get_by_role("button", name="Read it").click()
+    assert "too much to do" in page.get_by_role("alert").inner_text()
+    context.close()
 
 
 def test_an_empty_text_gets_a_sentence(visit, browser, address):

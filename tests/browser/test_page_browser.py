@@ -36,6 +36,7 @@ def test_the_verdict_is_on_the_first_screen(visit, page_file, size):
     assert box["y"] + box["height"] < size["height"]
     assert page.locator("#verdict .instead").inner_text().startswith("Show instead: gradient × input")
     assert page.locator("#verdict .card .painted").count() == 2
+    assert page.locator("#verdict .card .legend").count() == 1
 
 
 def test_no_texts_overlap_and_nothing_sticks_out_sideways(visit, page_file, size):
@@ -61,7 +62,9 @@ def test_a_click_opens_a_question_with_its_figure_and_its_numbers(visit, page_fi
     assert "0.18 [0.14, 0.22]" in row.locator("tbody").inner_text()
     row.locator("img").scroll_into_view_if_needed()
     expect(row.locator("img")).to_have_js_property("naturalWidth", 500)
-    assert "n = 1,821" in row.locator("figcaption").inner_text()
+    assert "decisions kept · n = 1,811 · by deleting words" in row.locator("figcaption").inner_text()
+    alts = page.evaluate("[...document.querySelectorAll('.evidence img')].map(image => image.alt)")
+    assert len(set(alts)) == len(alts) == 2
     assert "seed 0" in row.locator("figcaption").inner_text()
 
 
@@ -88,6 +91,7 @@ def test_erasing_the_underlined_words_by_click_flips_the_decision(visit, page_fi
         assert "the decision has changed" not in decision.inner_text()
         underlined.nth(place).click()
     assert "the decision has changed" in decision.inner_text()
+    assert box.locator(".margins .zero").count() == 1
     assert classes[text["smallest"]["to"]] in decision.locator("strong").inner_text()
     assert box.locator(".line.yours circle").count() == len(text["smallest"]["words"]) + 1
     box.get_by_role("button", name="Put all back").click()
@@ -98,6 +102,7 @@ def test_words_are_erased_by_keyboard_alone(visit, page_file, audit_folder):
     text = flippable(audit_folder)
     page = visit(f"{page_file}#text={text['id']}")
     words = page.locator("#open-text button.word")
+    assert "Click a word to erase it" in page.locator("#open-text .note").inner_text()
     words.first.focus()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Space")
@@ -121,6 +126,89 @@ def test_a_link_leads_back_to_the_same_view(visit, page_file, audit_folder):
         assert again.locator(look).inner_text() == page.locator(look).inner_text()
     assert again.locator("#question-top").get_attribute("open") is not None
     assert again.locator("#open-text .choice[aria-pressed=true]").inner_text() == "leave-one-out"
+
+
+def test_a_link_works_in_a_tab_that_has_the_page_open(visit, page_file, audit_folder):
+    text = stored(audit_folder)[3]
+    page = visit(page_file)
+    with page.expect_navigation(wait_until="load"):
+        page.evaluate(f"location.hash = 'text={text['id']}'")
+    expect(page.locator("#open-text h3")).to_have_text(f"Text {text['id']}")
+
+
+def test_the_skip_link_keeps_the_view_in_the_address(visit, page_file):
+    page = visit(f"{page_file}#search=gorg")
+    page.locator("#skip").focus()
+    page.keyboard.press("Enter")
+    assert page.url.endswith("#search=gorg")
+    assert page.evaluate("document.activeElement.id") == "main"
+
+
+def test_a_link_to_a_question_shows_its_row(visit, page_file):
+    page = visit(f"{page_file}#question=labels", reduced_motion="reduce")
+    expect(page.locator("#question-labels summary")).to_be_in_viewport()
+
+
+def test_the_zero_line_is_exact_for_every_range_of_margins(visit, page_file):
+    page = visit(page_file)
+    call = f"((low, high) => {{ {asset('chart.js')}; return niceSteps(low, high, 7) }})"
+    generator = np.random.default_rng(5)
+    for low, high in generator.uniform(0.01, 20, size=(101, 2)):
+        ticks = page.evaluate(f"([low, high]) => {call}(low, high)", [-low, high])
+        assert ticks.count(0) == 1
+        assert min(abs(tick) for tick in ticks if tick != 0) > 1e-4
+
+
+def test_rounding_noise_is_not_painted(visit, page_file):
+    page = visit(page_file)
+    steps = (
+        "(scores) => { "
+        + asset("painting.js")
+        + "; return wordClasses({not_read: [], not_known: []}, scores)"
+        ".map(classes => classes.join(' ')) }"
+    )
+    assert page.evaluate(steps, [2e-9, -1e-8]) == ["word step-0"] * 2
+    assert page.evaluate(steps, [2e-3, -1e-3]) == ["word step-5", "word step-3 against"]
+
+
+def test_an_end_of_an_interval_that_is_not_zero_is_not_told_as_zero(visit, page_file):
+    page = visit(page_file)
+    call = "(finding) => { " + asset("wording.js") + "; return shown(finding) }"
+    finding = {"value": 0.12, "kind": "exact", "interval": {"low": 0.004, "high": 0.24, "method": "b"}}
+    assert page.evaluate(call, finding) == "0.120 [0.004, 0.240]"
+    finding["interval"]["low"] = 0
+    assert page.evaluate(call, finding) == "0.12 [0.00, 0.24]"
+
+
+def test_texts_that_did_not_fit_are_not_said_to_be_kept_out(visit, tmp_path):
+    audit = write_audit(tmp_path, count=3)
+    audit["instances"] = []
+    (tmp_path / "audit.json").write_text(json.dumps(audit), encoding="utf-8")
+    page = visit(write_page(tmp_path).as_uri())
+    for part in ("#verdict", "#texts"):
+        assert "No text had room on this page" in page.locator(part).inner_text()
+
+
+def test_a_tick_stands_only_where_an_answer_speaks_for_attention(visit, tmp_path):
+    audit = write_audit(tmp_path, count=3)
+    told = [("yes", True), ("yes", False), ("no", True), ("no", False), ("yes", None), ("unsure", None)]
+    for question, (outcome, good) in zip(audit["questions"], told, strict=False):
+        question |= {"outcome": outcome, "good": good, "decides": good is not None}
+    (tmp_path / "audit.json").write_text(json.dumps(audit), encoding="utf-8")
+    page = visit(write_page(tmp_path).as_uri())
+    shown = [line.split("\n")[0].strip() for line in page.locator(".outcome").all_inner_texts()]
+    assert shown[:4] == ["✓ yes", "! yes", "✓ no", "✗ no"]
+    assert shown[4].startswith("yes")
+    assert shown[5].startswith("? unsure")
+
+
+def test_words_of_several_classes_are_copied_with_their_class(visit, tmp_path):
+    write_audit(tmp_path, classes=("one", "two", "three"), count=3)
+    page = visit(write_page(tmp_path).as_uri(), permissions=["clipboard-read", "clipboard-write"])
+    page.locator("#words").get_by_role("button", name="Copy as CSV").click()
+    expect(page.locator("#said")).to_contain_text("copied")
+    head, first, *_ = page.evaluate("navigator.clipboard.readText()").splitlines()
+    assert first.split(",")[head.split(",").index("strongest class")] in ("one", "two", "three")
 
 
 @pytest.mark.parametrize(
@@ -251,17 +339,21 @@ def test_dark_and_print_are_readable(visit, page_file):
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_words_of_every_shade_can_be_read(visit, page_file, scheme):
     page = visit(page_file, color_scheme=scheme)
+    page.get_by_role("button", name=re.compile("Erase the smallest set")).click()
     for by in ("attention", "leave-one-out"):
         page.locator("#open-text").get_by_role("button", name=by, exact=True).click()
         words = page.evaluate(
             "[...document.querySelectorAll('#open-text .word:not(.unread)')].map(word => { const style = "
             "getComputedStyle(word); return [word.className, style.color, style.backgroundColor, "
-            "style.borderTopColor] })"
+            "style.borderTopColor, style.opacity] })"
         )
         card = page.evaluate("getComputedStyle(document.querySelector('#open-text')).backgroundColor")
         assert any("step-5" in name for name, *_ in words)
-        for name, colour, behind, bar in words:
-            assert ratio(_numbers(bar)[:3], _numbers(card)[:3]) > 4.5, name
+        assert any("erased" in name for name, *_ in words)
+        for name, colour, behind, bar, opacity in words:
+            assert opacity == "1", name
+            if "erased" not in name:  # which has no bar
+                assert ratio(_numbers(bar)[:3], _numbers(card)[:3]) > 4.5, name
             assert ratio(_numbers(colour)[:3], _over(_numbers(behind), _numbers(card))) > 4.5, name
 
 

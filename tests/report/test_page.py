@@ -16,7 +16,7 @@ from audit_example import HOSTILE, logits_of, make_audit, write_audit
 from heedful.errors import UserError
 from heedful.report.page import write_page
 from heedful.report.page.packing import logits_without, pack_text, rounded
-from heedful.report.page.rendering import SCRIPTS, asset, fill, in_script, joined_script
+from heedful.report.page.rendering import SCRIPTS, asset, fill, in_script, joined_script, render_page
 from heedful.report.page.writing import page_content
 
 
@@ -57,7 +57,7 @@ def test_the_page_is_one_file_that_asks_for_nothing_outside_itself(written):
     assert [tag for tag, _ in parts.tags].count("script") == 2
     for _, attributes in parts.tags:
         assert not (attributes.keys() & {"src", "style", "onclick", "onerror", "onload"})
-        assert (attributes.get("href") or "#").startswith("#")
+        assert (attributes.get("href") or "#").startswith(("#", "data:"))  # the icon is an empty one
     assert "@import" not in asset("page.css")
     assert "url(" not in asset("page.css")
 
@@ -117,15 +117,40 @@ def test_a_figure_that_is_missing_is_said_and_no_path_leads_out_of_the_folder(tm
     assert content["notes"] == ["The figure 'gone' is missing.", "The figure '../secret' is missing."]
 
 
-def test_a_page_that_would_be_too_large_keeps_its_first_texts_and_says_so(tmp_path):
+def test_a_page_that_would_be_too_large_keeps_the_texts_that_fit_and_says_so(tmp_path):
     audit = write_audit(tmp_path)
     limit = 250_000
     content = page_content(audit, tmp_path / "figures", most_bytes=limit)
     kept = content["audit"]["instances"]
     assert 0 < len(kept) < len(audit["instances"])
-    assert [text["id"] for text in kept] == [text["id"] for text in audit["instances"][: len(kept)]]
+    order = [text["id"] for text in audit["instances"]]
+    assert [order.index(text["id"]) for text in kept] == sorted(order.index(text["id"]) for text in kept)
     assert f"room for {len(kept)} of the {len(audit['instances'])} texts" in content["notes"][-1]
     assert len(in_script(content)) + len(joined_script()) < limit
+
+
+def test_a_giant_text_that_comes_first_does_not_keep_the_others_out(tmp_path):
+    audit = write_audit(tmp_path, count=5)
+    first, *others = audit["instances"]
+    audit["instances"] = [{**first, "words": ["x" * 6_000_000, *first["words"][1:]]}, *others]
+    content = page_content(audit, tmp_path / "figures")
+    assert [text["id"] for text in content["audit"]["instances"]] == [text["id"] for text in others]
+    assert f"room for {len(others)} of the {len(others) + 1} texts" in content["notes"][-1]
+
+
+def test_huge_words_in_the_table_of_words_do_not_break_the_limit(tmp_path):
+    audit = write_audit(tmp_path, count=3)
+    pattern = audit["words"][0]
+    audit["words"] = [{**pattern, "word": f"{row}{'😀' * 50_000}"} for row in range(97)]
+    (tmp_path / "audit.json").write_text(json.dumps(audit), encoding="utf-8")
+    assert write_page(tmp_path).stat().st_size <= 5_000_000
+    content = page_content(audit, tmp_path / "figures", most_bytes=150_000)
+    kept = content["audit"]["words"]
+    assert all(len(word["word"]) == 201 and word["word"].endswith("…") for word in kept)
+    assert 0 < len(kept) < 97
+    assert f"first {len(kept)} of the 97 words" in " ".join(content["notes"])
+    page = render_page(content, title="a")
+    assert len(page.encode()) <= 150_000
 
 
 def test_figures_give_way_before_the_verdict_does(tmp_path):

@@ -61,3 +61,9 @@ def test_a_port_that_is_taken_is_said():
         port = listening.getsockname()[1]
         with pytest.raises(UserError, match="choose another --port"):
             bind("127.0.0.1", port)
+
+
+@pytest.mark.parametrize("host", ["no such host", "192.0.2.1"])
+def test_an_address_that_is_not_this_machines_is_said(host):
+    with pytest.raises(UserError, match="choose another --host"):
+        bind(host, 0)

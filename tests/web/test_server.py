@@ -5,6 +5,7 @@ import json
 import re
 import sys
 import threading
+from html import escape
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from heedful.understanding import explain
 from heedful.web import Limits, create_app
 from heedful.web.guard import host_name
 from heedful.web.limits import Gate, Overloaded, TooSlow
+from heedful.web.names import names_for, on_this_machine
 
 HERE = "http://127.0.0.1:8765"
 
@@ -66,6 +68,32 @@ def test_what_a_caller_can_mend_is_said_in_a_sentence(client, body, sentence):
     answer = client.post("/api/read", json=body)
     assert answer.status_code == 422
     assert sentence in answer.json()["error"]
+
+
+@pytest.mark.parametrize("body", [r'{"text": "\ud800 abc"}', r'{"text": "a b", "\ud800": 1}'])
+def test_half_a_character_is_refused_in_a_sentence(client, body):
+    answer = client.post("/api/read", content=body, headers={"content-type": "application/json"})
+    assert answer.status_code == 422
+    assert "\n" not in answer.json()["error"]
+
+
+def test_as_many_characters_as_are_promised_are_read_however_they_are_escaped(client):
+    body = json.dumps({"text": "𝐚" * 10_000})  # one word, 12 bytes a letter
+    answer = client.post("/api/read", content=body, headers={"content-type": "application/json"})
+    assert answer.status_code == 200
+
+
+def test_a_mistake_of_ours_is_answered_without_details(models):
+    def broken(model, text):
+        raise RuntimeError("secret detail")
+
+    app = create_app(models, reader=broken)
+    with TestClient(app, base_url=HERE, raise_server_exceptions=False) as client:
+        answer = ask(client, "a b")
+    assert answer.status_code == 500
+    assert "mistake" in answer.json()["error"]
+    assert "secret" not in answer.text
+    assert answer.headers["x-content-type-options"] == "nosniff"
 
 
 def test_a_body_that_is_not_declared_as_json_is_not_read(client):
@@ -161,6 +189,26 @@ def test_another_host_name_is_refused(client, host):
 
 
 @pytest.mark.parametrize(
+    ("host", "answered", "refused"),
+    [
+        ("127.0.0.2", ("127.0.0.2", "localhost"), ("evil.example", "10.0.0.7")),
+        ("Box.lan", ("box.lan", "localhost"), ("evil.example", "10.0.0.7")),
+        ("0.0.0.0", ("10.0.0.7", "::1", "localhost"), ("evil.example", "10.0.0.7.evil.example", "")),
+        ("::", ("10.0.0.7", "fd00::7", "localhost"), ("evil.example",)),
+    ],
+)
+def test_a_server_answers_to_its_own_address_and_to_no_name_of_somebody_else(host, answered, refused):
+    names = names_for(host)
+    assert all(name in names for name in answered)
+    assert not any(name in names for name in refused)
+
+
+def test_only_loopback_addresses_are_on_this_machine_alone():
+    hosts = ("127.0.0.1", "127.8.9.1", "::1", "0:0:0:0:0:0:0:1", "localhost", "0.0.0.0", "::", "10.0.0.7", "")
+    assert [on_this_machine(host) for host in hosts] == [True] * 5 + [False] * 4
+
+
+@pytest.mark.parametrize(
     ("header", "name"), [("LocalHost:80", "localhost"), ("[::1]:80", "::1"), ("127.0.0.1", "127.0.0.1")]
 )
 def test_the_port_is_no_part_of_a_host_name(header, name):
@@ -172,6 +220,11 @@ def test_every_answer_has_its_headers_and_the_page_its_policy(client):
         headers = client.get(path).headers
         assert headers["x-content-type-options"] == "nosniff"
         assert headers["x-frame-options"] == "DENY"
+    for path in ("/", "/docs"):
+        answer = client.get(path)
+        own, _, framed = answer.headers["content-security-policy"].rpartition("; ")
+        assert framed == "frame-ancestors 'none'"
+        assert escape(own) in answer.text
     page = client.get("/").text
     assert "connect-src &#x27;self&#x27;" in page
     assert "Try a text" in page

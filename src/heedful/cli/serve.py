@@ -32,19 +32,19 @@ def serve(
     Example: `heedful serve runs/sst-dp`
     """
     from heedful.web.models import open_models
-    from heedful.web.server import LOOPBACK, bind, create_app
+    from heedful.web.names import names_for, on_this_machine
+    from heedful.web.server import bind, create_app
     from heedful.web.server import serve as answer
 
     content = _audit_content(audit)
     models, notes = open_models(run, device=device)
     for note in notes:
         say(note)
-    open_to_all = host not in LOOPBACK
-    app = create_app(models, audit=content, hosts=None if open_to_all else LOOPBACK)
+    app = create_app(models, audit=content, hosts=names_for(host))
     with bind(host, port) as listening:
         shown = f"[{host}]" if ":" in host else host
         address = f"http://{shown}:{listening.getsockname()[1]}/"
-        if open_to_all:
+        if not on_this_machine(host):
             say(f"Whoever reaches {host} can read texts with this model: there is no password.")
         if as_json:
             print_json({"schema": 1, "address": address, "models": [model.about() for model in models]})

@@ -14,6 +14,7 @@ ENTRIES: dict[str, str] = {
     "luong": "heedful.gallery.luong",
     "multihead": "heedful.gallery.multihead",
     "location": "heedful.gallery.location",
+    "hierarchical": "heedful.gallery.hierarchical",
     "dual": "heedful.gallery.dual",
     "nested": "heedful.gallery.nested",
     "memory": "heedful.gallery.memory",

@@ -1,21 +1,26 @@
 """Hierarchical attention (Yang et al., 2016): which words of a sentence, and which sentences of a review.
 
 The model is `han-rnn` of `heedful.models`, smaller; the reviews are real, from IMDB, some thousand of medium
-length. Without the mechanism all words of a sentence count the same, and all sentences of a review.
+length. Without the mechanism all words of a sentence count the same, and all sentences of a review. A third
+model hands on the last states of its recurrences instead.
+Axes: B sentences (or reviews), T words (or sentences), H width of the states.
 """
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import torch
+from torch import Tensor, nn
 
+from heedful.attention import Attended, weighted_sum
 from heedful.data import Corpus, load_data, split_sentences
 from heedful.gallery.entry import Entry, Outcome, Size
 from heedful.gallery.learning import one_thread, parameters_of
 from heedful.gallery.painting import Painted, paint_lines, wrap
 from heedful.models import HierarchicalClassifier, decisions
 from heedful.training import train as train_model
+from heedful.training.callbacks import Callback, Training
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,25 +28,25 @@ if TYPE_CHECKING:
 
 SHORTEST, LONGEST, SENTENCE = 120, 260, 40  # words of a review, and of a sentence at most
 SIZES: dict[Size, dict[str, int]] = {
-    "full": {"train": 2000, "dev": 500, "test": 5000},
-    "small": {"train": 1000, "dev": 200, "test": 500},
+    "full": {"train": 2000, "dev": 500, "test": 4000},
+    "small": {"train": 200, "dev": 100, "test": 100},
 }
-# The same for both. The rate was the best of 0.001, 0.003 and 0.01 on the dev split with another seed, with
-# attention and without.
+Reading = Literal["attention", "equal weights", "last states"]
 SETTINGS: dict[str, Any] = {
     "embedding": 32,
     "embedding_source": "uniform",
     "attention_width": 32,
-    "dropout_words": 0.3,
-    "dropout_sentences": 0.2,
+    "dropout_words": 0.1,
+    "dropout_sentences": 0.1,
     "dropout_head": 0.2,
     "min_count": 3,
-    "epochs": 4,
-    "rate": 0.003,
+    "epochs": 5,
     "patience": None,
     "halve_on_plateau": False,
 }
-HIDDEN, WIDER = 32, 38  # wider states have as many parameters as attention has
+# For each the best of 0.003, 0.006 and 0.01 on the dev split with seed 100 (the lower of two equals).
+RATES: dict[Reading, float] = {"attention": 0.003, "equal weights": 0.003, "last states": 0.006}
+WIDTHS: dict[Reading, int] = {"attention": 32, "equal weights": 38, "last states": 38}  # as many parameters
 COLUMNS = 88
 
 
@@ -71,25 +76,60 @@ def is_medium(text: str) -> bool:
     return max(len(text[start:end].split()) for start, end in split_sentences(text)) <= SENTENCE
 
 
-def fit(corpus: Corpus, *, control: str, hidden: int, seed: int) -> tuple[HierarchicalClassifier, float]:
+class LastStates(nn.Module):
+    """In the place of attention: where recurrences end, onward at the last word, backwards at the first."""
+
+    def forward(self, states: Tensor, mask: Tensor) -> Attended:
+        """Take from states (B,T,H), the halves of both directions, one row each; 0 for an empty row."""
+        slots = torch.arange(mask.shape[1], device=mask.device)
+        last = slots == mask.sum(1, keepdim=True) - 1  # (B,T)
+        half = states.shape[-1] // 2
+        weights = last.to(states.dtype)
+        onward = weighted_sum(weights, states[..., :half])
+        context = torch.cat([onward, states[:, 0, half:] * mask[:, :1]], -1)
+        return Attended(context, weights, torch.zeros_like(weights))
+
+
+class ReadLastStates(Callback):
+    """Puts `LastStates` in the place of attention, at both levels, before training begins."""
+
+    def begin(self, training: Training) -> None:
+        assert isinstance(training.model, HierarchicalClassifier)
+        for level in (training.model.words, training.model.sentences):
+            level.attention = LastStates()
+
+
+def fit(corpus: Corpus, reading: Reading, *, seed: int) -> tuple[HierarchicalClassifier, float]:
     """Train a HAN, and its accuracy on the test split."""
     with one_thread():
-        run = train_model(corpus, model="han-rnn", control=control, hidden=hidden, seed=seed, **SETTINGS)
+        run = train_model(
+            corpus,
+            model="han-rnn",
+            control="none" if reading == "attention" else "uniform",
+            hidden=WIDTHS[reading],
+            rate=RATES[reading],
+            seed=seed,
+            callbacks=[ReadLastStates()] if reading == "last states" else [],
+            **SETTINGS,
+        )
     assert isinstance(run.model, HierarchicalClassifier)
     return run.model, float(run.result["test_accuracy"])
 
 
 def train(seed: int, size: Size) -> Outcome:
-    """Train with attention at both levels, and with equal weights at both."""
+    """Train with attention at both levels, with equal weights at both, and with last states at both."""
     corpus = read_reviews(SIZES[size])
-    attending, accuracy = fit(corpus, control="none", hidden=HIDDEN, seed=seed)
-    uniform, baseline = fit(corpus, control="uniform", hidden=WIDER, seed=seed)
+    models: dict[Reading, HierarchicalClassifier] = {}
+    accuracy: dict[Reading, float] = {}
+    for reading in WIDTHS:
+        models[reading], accuracy[reading] = fit(corpus, reading, seed=seed)
     return Outcome(
-        figure=accuracy,
-        baseline=baseline,
-        parameters=parameters_of(attending),
-        baseline_parameters=parameters_of(uniform),
-        picture=picture(attending, corpus.split("test")),
+        figure=accuracy["attention"],
+        baseline=accuracy["equal weights"],
+        parameters=parameters_of(models["attention"]),
+        baseline_parameters=parameters_of(models["equal weights"]),
+        table={str(reading): share for reading, share in accuracy.items()},
+        picture=picture(models["attention"], corpus.split("test")),
     )
 
 

@@ -3,7 +3,7 @@
 Each is a function of the evidence (fields of `verdict.Evidence` by name) and the table of rows, one a text.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -144,6 +144,26 @@ FIGURES: dict[str, Draw] = {
     "stable": stable,
     "labels": labels,
 }
+
+
+TITLES = {
+    "skill": "word skill of every ranking, with random and shuffled weights",
+    "gap": "items needed, as a multiple of the smallest set",
+    "top": "decisions that the top item alone flips",
+    "agreement": "Kendall's τ with leaving words out, text by text",
+    "adversary": "how far other weights with the same output are",
+    "stable": "how often models of other seeds have the same top word",
+    "labels": "attention on words that go with one class",
+}
+
+
+def about_figures(evidence: Evidence, drawn: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """What each figure shows, of how many texts, and how that was measured: of the finding it draws."""
+    found = {stem: getattr(evidence, stem) for stem in drawn}
+    return {
+        stem: {"title": TITLES[stem], "count": finding.count, "measured": finding.measured}
+        for stem, finding in found.items()
+    }
 
 
 def _bars(finding: Finding, label: str, more: Mapping[str, float] | None = None) -> "Figure":

@@ -23,6 +23,11 @@ td, th { text-align: start; vertical-align: top; padding: .2rem .9rem .2rem 0; }
 """
 
 
+def api_policy() -> str:
+    """The policy under which the API's page is shown: its style, and nothing else."""
+    return policy(style=STYLE, script="")
+
+
 def api_page(description: Mapping[str, Any], *, address: str = "http://127.0.0.1:8765") -> str:
     """One HTML page without a script: every path with its parameters, answers and a command to try it."""
     schemas = description.get("components", {}).get("schemas", {})
@@ -33,7 +38,7 @@ def api_page(description: Mapping[str, Any], *, address: str = "http://127.0.0.1
     ]
     return f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{escape(policy(style=STYLE, script=""))}">
+<meta http-equiv="Content-Security-Policy" content="{escape(api_policy())}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>heedful: the API</title><style>{STYLE}</style></head><body>
 <h1>{escape(description["info"]["title"])}</h1>

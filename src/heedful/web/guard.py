@@ -6,7 +6,7 @@ of its own that leads to 127.0.0.1. Bodies are small, so they are taken in whole
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Collection, MutableMapping
+from collections.abc import Awaitable, Callable, Container, MutableMapping
 from typing import Any
 
 from heedful.web.limits import Limits
@@ -27,9 +27,9 @@ HEADERS = {
 
 
 class Guard:
-    """Middleware around an application; `hosts` None lets in any host name."""
+    """Middleware around an application, which answers to the names in `hosts`."""
 
-    def __init__(self, app: Application, *, limits: Limits, hosts: Collection[str] | None) -> None:
+    def __init__(self, app: Application, *, limits: Limits, hosts: Container[str]) -> None:
         self._app, self._limits, self._hosts = app, limits, hosts
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -38,7 +38,7 @@ class Guard:
             return
         send = _with_headers(send)
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
-        if self._hosts is not None and host_name(headers.get("host", "")) not in self._hosts:
+        if host_name(headers.get("host", "")) not in self._hosts:
             await _refuse(
                 send, 421, "This server answers to the address it was started with, and to no other name."
             )

@@ -18,7 +18,7 @@ Answer = TypeVar("Answer")
 class Limits:
     """In bytes, characters, seconds and requests."""
 
-    body: int = 64 * 1024
+    body: int = 128 * 1024  # 10,000 characters may be 12 bytes each, as JSON escapes them
     characters: int = 10_000
     sending: float = 10.0  # seconds a request may take to arrive
     reading: float = 20.0  # seconds a text may take to be read

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 SCHEMA = 1
 
@@ -33,6 +33,14 @@ class Question(BaseModel):
     )
     text: str = Field(description="the text to read")
     model: int = Field(0, ge=0, description="the model's number in the list of models")
+
+    @field_validator("text")
+    @classmethod
+    def _is_unicode(cls, text: str) -> str:
+        """JSON can say half of a surrogate pair, which is no character."""
+        if any("\ud800" <= sign <= "\udfff" for sign in text):
+            raise ValueError("it has half of a surrogate pair, which is no character")
+        return text
 
 
 class Reading(BaseModel):

@@ -1,21 +1,23 @@
 """The application: the page, its API and the API's page; and the server that runs it."""
 
+import errno
 import socket
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Container, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 from heedful import __version__
 from heedful.errors import MissingExtra, UserError
 from heedful.report.page import render_page
+from heedful.report.page.rendering import page_policy
 from heedful.web.limits import Gate, Limits, Overloaded, TooSlow
 from heedful.web.models import ServedModel
+from heedful.web.names import LOOPBACK
 from heedful.web.reading import read_text
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
-LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 Reader = Callable[[ServedModel, str], dict[str, Any]]
 
 
@@ -23,13 +25,13 @@ def create_app(
     models: Sequence[ServedModel],
     *,
     audit: Mapping[str, Any] | None = None,
-    hosts: frozenset[str] | None = LOOPBACK,
+    hosts: Container[str] = LOOPBACK,
     limits: Limits | None = None,
     reader: Reader = read_text,
 ) -> "FastAPI":
     """The application for these models; `audit` is the content of an audit's page, to be shown as well.
 
-    `hosts` are the names it answers to, None for any.
+    `hosts` are the names it answers to (`names_for` an address).
     """
     try:
         from fastapi import FastAPI, Request
@@ -38,8 +40,8 @@ def create_app(
         from starlette.exceptions import HTTPException
     except ImportError as error:
         raise MissingExtra("The live page", "web") from error
-    from heedful.web.api_page import api_page
-    from heedful.web.guard import Guard
+    from heedful.web.api_page import api_page, api_policy
+    from heedful.web.guard import HEADERS, Guard
     from heedful.web.schemas import Fault, ModelList, Question, Reading
 
     if not models:
@@ -67,7 +69,9 @@ def create_app(
     page = render_page(content, title="heedful: try a text", live=True)
 
     def fault(status: int, sentence: str, **headers: str) -> JSONResponse:
-        return JSONResponse({"error": sentence}, status, headers=headers)
+        # A sentence may repeat what a request said, and that need not be Unicode.
+        said = sentence.encode("utf-8", "replace").decode("utf-8")
+        return JSONResponse({"error": said}, status, headers=headers)
 
     @app.exception_handler(UserError)
     async def wrong(_: Request, error: UserError) -> JSONResponse:
@@ -93,13 +97,21 @@ def create_app(
     async def slow(_: Request, __: TooSlow) -> JSONResponse:
         return fault(504, f"Reading took longer than {limits.reading:g} s: try a shorter text.")
 
+    @app.exception_handler(Exception)
+    async def broken(_: Request, __: Exception) -> JSONResponse:
+        # This answer is made outside the guard. What happened stands in the server's log, and only there.
+        return fault(500, "The server made a mistake: its terminal says which.", **HEADERS)
+
+    def html(text: str, policy: str) -> HTMLResponse:
+        return HTMLResponse(text, headers={"content-security-policy": f"{policy}; frame-ancestors 'none'"})
+
     @app.get("/", response_class=HTMLResponse, include_in_schema=False)
-    async def show_page() -> str:
-        return page
+    async def show_page() -> HTMLResponse:
+        return html(page, page_policy(live=True))
 
     @app.get("/docs", response_class=HTMLResponse, include_in_schema=False)
-    async def show_api(request: Request) -> str:
-        return api_page(app.openapi(), address=str(request.base_url).rstrip("/"))
+    async def show_api(request: Request) -> HTMLResponse:
+        return html(api_page(app.openapi(), address=str(request.base_url).rstrip("/")), api_policy())
 
     @app.get("/api/models", summary="The models that can be asked.")
     async def list_models() -> ModelList:
@@ -130,13 +142,15 @@ def create_app(
 
 
 def bind(host: str, port: int) -> socket.socket:
-    """A socket at this address, made before anything is promised; a port that is taken is refused."""
+    """A socket at this address, made before anything is promised; one that cannot be had is refused."""
     try:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         return socket.create_server((host, port), family=family)
     except OSError as error:
+        taken = error.errno in (errno.EADDRINUSE, errno.EACCES)
         raise UserError(
-            f"{host} port {port} cannot be listened at ({error.strerror or error}): choose another --port."
+            f"{host} port {port} cannot be listened at ({error.strerror or error}): "
+            f"choose another {'--port' if taken else '--host'}."
         ) from error
 
 
@@ -146,8 +160,11 @@ def serve(app: "FastAPI", listening: socket.socket) -> None:
         import uvicorn
     except ImportError as error:
         raise MissingExtra("The live page", "web") from error
+    from heedful.web.arriving import impatient
+
     config = uvicorn.Config(
         app,
+        http=impatient(Limits().sending),
         log_level="warning",
         limit_concurrency=64,  # connections beyond these get a 503 at once
         timeout_keep_alive=5,

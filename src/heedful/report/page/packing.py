@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 PAINTED, LISTED, COMPUTED = 3, 4, 6  # significant digits
+LONGEST = 200  # characters of a word in the table of words
 
 
 def pack_text(text: Mapping[str, Any]) -> dict[str, Any]:
@@ -37,7 +38,10 @@ def pack_text(text: Mapping[str, Any]) -> dict[str, Any]:
 
 def pack_word(word: Mapping[str, Any]) -> dict[str, Any]:
     """One row of the table of words, shorter."""
-    return {key: rounded(value, LISTED) for key, value in word.items()}
+    packed = {key: rounded(value, LISTED) for key, value in word.items()}
+    if len(word["word"]) > LONGEST:
+        packed["word"] = f"{word['word'][:LONGEST]}…"
+    return packed
 
 
 def rounded(value: Any, digits: int) -> Any:

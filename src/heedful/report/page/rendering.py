@@ -43,11 +43,16 @@ def render_page(content: Mapping[str, Any], *, title: str, live: bool = False) -
     return fill(
         asset("page.html"),
         title=escape(title),
-        policy=escape(policy(style=style, script=script, live=live)),
+        policy=escape(page_policy(live=live)),
         style=style,
         script=script,
         data=in_script(content),
     )
+
+
+def page_policy(*, live: bool = False) -> str:
+    """The page's own policy; a server sends it as a header too."""
+    return policy(style=asset(STYLE), script=joined_script(), live=live)
 
 
 def policy(*, style: str, script: str, live: bool = False) -> str:

@@ -65,19 +65,31 @@ def page_content(audit: Mapping[str, Any], figures: Path, *, most_bytes: int = M
         notes.append(f"The figures are too large for one page: they lie beside it, in {FIGURES}.")
         room += sum(_size(uri) for uri in content["figures"].values())
         content["figures"] = {}
+    if room < 0:
+        room = _shorten(content["audit"]["words"], room, notes)
     texts = []
     for text in map(pack_text, audit["instances"]):
-        room -= _size(in_script(text)) + 1
-        if room < 0:
-            break
-        texts.append(text)
+        size = _size(in_script(text)) + 1
+        if size <= room:  # one that is too large does not keep the others out
+            room -= size
+            texts.append(text)
     if len(texts) < len(audit["instances"]):
         notes.append(
             f"This page has room for {len(texts)} of the {len(audit['instances'])} texts in {AUDIT}: "
-            "the first ones."
+            "those that still fitted, in their order."
         )
     content["audit"]["instances"] = texts
     return content
+
+
+def _shorten(words: list[dict[str, Any]], room: int, notes: list[str]) -> int:
+    """Drop words from the end of the table until there is room, say so, and give the room that is left."""
+    of = len(words)
+    while words and room < 0:
+        room += _size(in_script(words.pop())) + 1
+    if len(words) < of:
+        notes.append(f"This page has room for the first {len(words):,} of the {of:,} words in {AUDIT}.")
+    return room
 
 
 def _embedded(audit: Mapping[str, Any], folder: Path, notes: list[str]) -> dict[str, str]:

@@ -128,7 +128,7 @@ def entries_of(subject: Subject, batch: Batch, *, seed: int = 0) -> Iterator[dic
             "read": there,
             "known": _known(subject, batch, row, count),
             "decided": int(reader.decided[row]),
-            "probabilities": [_short(share) for share in shares[row].tolist()],
+            "probabilities": [float(f"{share:.6g}") for share in shares[row].tolist()],  # 0.99996 is not 1
             "weights": weights[row, :count].tolist(),
             "rankings": {name: _spread(values[row].tolist(), there) for name, values in scores.items()},
             "token_logits": None,

@@ -1,6 +1,6 @@
-// A value between two others on a strip: shuffled left, the best right, marks of different shapes.
+// A value between two others on a strip: shuffled left, a yardstick right, marks of different shapes.
 
-// The two ends of the axis in a question's own numbers: shuffled and best, unless they are (nearly) the same or
+// The two ends of the axis in a question's own numbers: shuffled and yardstick, unless they are (nearly) the same or
 // the wrong way round; then the range that the question itself names.
 function endsOf(scale) {
   const left = [scale.shuffled, scale.random, scale.low].find(isNumber);
@@ -45,7 +45,7 @@ function strip(question) {
       question.outcome === "not asked" ? "not asked" : "no number on this axis",
     );
   const at = (value) => `${placed(value, scale).percent}%`;
-  const name = (key) => (key === "best" ? scale.best_name || "best" : key);
+  const name = (key) => (key === "best" ? scale.best_name || "yardstick" : key);
   const marks = ["shuffled", "random", "best"]
     .filter((key) => isNumber(scale[key]))
     .map((key) => axisMark(key, at(scale[key]), 14, `${name(key)} ${plainNumber(scale[key])}`));
@@ -76,6 +76,6 @@ function scaleValues({ scale, finding }) {
   const you = finding ? shown(finding) : plainNumber(scale.you);
   const others = ["shuffled", "random", "best"]
     .filter((key) => isNumber(scale[key]))
-    .map((key) => `${key === "best" ? scale.best_name || "best" : key} ${plainNumber(scale[key])}`);
+    .map((key) => `${key === "best" ? scale.best_name || "yardstick" : key} ${plainNumber(scale[key])}`);
   return [`you ${you}${beyond}`, ...others].join(" · ");
 }

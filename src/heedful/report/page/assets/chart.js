@@ -12,8 +12,9 @@ function niceSteps(low, high, count) {
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map((factor) => factor * power).find((size) => size >= rough);
   const ticks = [];
-  for (let value = Math.ceil(low / step) * step; value <= high + step / 1e6; value += step)
-    ticks.push(Number(value.toPrecision(12)));
+  // Whole multiples, not a running sum: its rounding would miss 0, the line where the decision changes.
+  for (let i = Math.ceil(low / step); i * step <= high + step / 1e6; i += 1)
+    ticks.push(Number((i * step).toPrecision(12)));
   return ticks;
 }
 

@@ -70,7 +70,15 @@ function findingsTable(title, all) {
   ];
 }
 
-function evidence(question, figures, seed) {
+// What a figure shows, how many texts are in it and how they were measured; its stem alone in older audits.
+function captionOf(stem, about, seed) {
+  if (!about) return stem;
+  const parts = [about.title, `n = ${grouped(about.count, 0)}`, about.measured];
+  if (seed !== undefined && seed !== null) parts.push(`seed ${seed}`);
+  return parts.filter(Boolean).join(" · ");
+}
+
+function evidence(question, { figures, about }, seed) {
   const found = [question.finding, ...(question.evidence || [])].filter(Boolean);
   return [
     question.measured ? make("p", {}, make("b", {}, "How: "), question.measured) : null,
@@ -84,12 +92,8 @@ function evidence(question, figures, seed) {
           make(
             "figure",
             {},
-            make("img", { src: figures[stem], alt: `Figure ${stem}: ${question.answer}` }),
-            make(
-              "figcaption",
-              {},
-              `${stem}${question.finding ? ` · ${counted(question.finding, seed)}` : ""}`,
-            ),
+            make("img", { src: figures[stem], alt: `Figure: ${about[stem]?.title || stem}` }),
+            make("figcaption", {}, captionOf(stem, about[stem], seed)),
           ),
         ),
     ),

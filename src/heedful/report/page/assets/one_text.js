@@ -1,6 +1,8 @@
 // One text to work with: painted, its words erased by click or key, the decision and its margin moving along.
 
-const NOTE = "Erasing takes a word out of the attention layer and lets the others share its weight.";
+const NOTE =
+  "Click a word to erase it (arrow keys and space do the same). " +
+  "Erasing takes a word out of the attention layer and lets the others share its weight.";
 const STILL_READ =
   "The encoder below has still read it, so the other words' values may speak of it: " +
   "deleting the word from the text can give another decision.";
@@ -35,6 +37,7 @@ function oneText(
 
   function refresh() {
     changed({ by: state.by, erased: state.erased });
+    again.hidden = !state.erased.length;
     showDecision();
     const focused = parts.text.contains(document.activeElement) ? document.activeElement.dataset.place : null;
     put(
@@ -182,6 +185,7 @@ function oneText(
     ),
   );
 
+  const again = button("Read the text again without them", () => readAgain(state.erased));
   const acts = make(
     "div",
     { class: "choices" },
@@ -201,11 +205,7 @@ function oneText(
           refresh();
         })
       : null,
-    readAgain
-      ? button("Read the text again without them", () =>
-          readAgain(text.words.filter((_, place) => !state.erased.includes(place))),
-        )
-      : null,
+    live && readAgain ? again : null,
   );
 
   const element = make(

@@ -15,15 +15,18 @@ const rankingsOf = (text) => [
   ...Object.keys(text.rankings).filter((key) => key !== "attention"),
 ];
 
+const NOISE = 1e-6; // what is left of 0 after rounding: not painted, not named
+
 function wordClasses(text, scores) {
-  const most = Math.max(0, ...scores.map(Math.abs));
+  const highest = Math.max(0, ...scores.map(Math.abs));
+  const most = highest < NOISE ? 0 : highest;
   const smallest = new Set(text.smallest ? text.smallest.words : []);
   const unread = new Set(text.not_read);
   const unknown = new Set(text.not_known);
   return scores.map((score, place) => {
     const step = most > 0 ? Math.round((STEPS * Math.abs(score)) / most) : 0;
     const classes = ["word", `step-${step}`];
-    if (score < 0) classes.push("against");
+    if (score < 0 && most > 0) classes.push("against");
     if (smallest.has(place)) classes.push("smallest");
     if (unread.has(place)) classes.push("unread");
     else if (unknown.has(place)) classes.push("unknown");
@@ -78,7 +81,7 @@ function paintText(text, by, { scores = scoresOf(text, by), most = Infinity } = 
 // The same in words, for those who see no shades.
 function topWords(text, by, scores = scoresOf(text, by), count = 5) {
   const top = orderBy(scores)
-    .filter((place) => scores[place] > 0)
+    .filter((place) => scores[place] >= NOISE)
     .slice(0, count);
   if (!top.length) return make("p", { class: "faint" }, "No word has a score above 0.");
   return make(

@@ -1,9 +1,15 @@
-// Seven questions on one shared axis: left what the same weights get shuffled, right the best there is.
+// Seven questions on one shared axis: left what the same weights get shuffled, right a yardstick.
 
-const OUTCOMES = { yes: "✓ yes", no: "✗ no", unsure: "? unsure", "not asked": "– not asked" };
+// A tick is for what speaks for attention, which is not always a yes.
+function outcomeMark(outcome, good) {
+  if (outcome === "unsure") return "? ";
+  if (outcome === "not asked") return "– ";
+  return good === true ? "✓ " : good === false ? (outcome === "no" ? "✗ " : "! ") : "";
+}
 
 function showQuestions({ audit, figures }) {
   const seed = audit.methods.seed;
+  const drawn = { figures, about: audit.figures || {} };
   put(
     byId("questions"),
     make("h2", {}, "Seven questions"),
@@ -11,7 +17,7 @@ function showQuestions({ audit, figures }) {
       "p",
       {},
       "All on one axis. Its left end is what these weights would get if they were shuffled among the " +
-        "words (where that has no meaning, what chance would), its right end the best there is. " +
+        "words (where that has no meaning, what chance would), its right end the yardstick that the row names. " +
         "Open a row for its evidence.",
     ),
     make(
@@ -20,12 +26,12 @@ function showQuestions({ audit, figures }) {
       sample("shuffled", "shuffled"),
       sample("random", "random"),
       sample("you", "your model, with its interval"),
-      sample("best", "best"),
+      sample("best", "yardstick"),
     ),
     make(
       "div",
       { class: "questions" },
-      audit.questions.map((question) => questionRow(question, figures, seed)),
+      audit.questions.map((question) => questionRow(question, drawn, seed)),
     ),
     audit.plausibility && audit.plausibility.length
       ? make(
@@ -38,7 +44,11 @@ function showQuestions({ audit, figures }) {
   );
   byId("questions").hidden = false;
   const { question } = address.read();
-  if (question && byId(`question-${question}`)) byId(`question-${question}`).open = true;
+  const row = question ? byId(`question-${question}`) : null;
+  if (row) {
+    row.open = true;
+    row.scrollIntoView();
+  }
 }
 
 const sample = (key, label) =>
@@ -49,7 +59,7 @@ const sample = (key, label) =>
     ` ${label} `,
   );
 
-function questionRow(question, figures, seed) {
+function questionRow(question, drawn, seed) {
   const { id, number, answer, outcome } = question;
   const good = question.good ?? (question.decides ? { yes: true, no: false }[outcome] : null);
   const tone = good === true ? " speaks-for" : good === false ? " speaks-against" : "";
@@ -69,7 +79,7 @@ function questionRow(question, figures, seed) {
       make(
         "span",
         { class: "outcome" },
-        OUTCOMES[outcome] || outcome,
+        `${outcomeMark(outcome, good)}${outcome}`,
         question.decides ? null : make("span", { class: "faint" }, " context only"),
       ),
       make(
@@ -79,7 +89,7 @@ function questionRow(question, figures, seed) {
         make("span", { class: "values" }, scaleValues(question)),
       ),
     ),
-    make("div", { class: "evidence" }, evidence(question, figures, seed)),
+    make("div", { class: "evidence" }, evidence(question, drawn, seed)),
   );
 }
 

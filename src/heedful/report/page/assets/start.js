@@ -11,6 +11,18 @@ const PARTS = [
 ].filter(([, , , wanted]) => wanted);
 
 for (const [, , show] of PARTS) show(content);
+// The address holds the view, so it is not given up for a place on the page.
+function goTo(id) {
+  byId(id).scrollIntoView();
+  byId(id).setAttribute("tabindex", "-1");
+  byId(id).focus({ preventScroll: true });
+}
+byId("skip").addEventListener("click", (event) => {
+  event.preventDefault();
+  goTo("main");
+});
+// A link to another view, opened in the tab that has the page. (What the page itself writes does not fire this.)
+addEventListener("hashchange", () => location.reload());
 byId("contents").append(
   ...PARTS.map(([id, label]) =>
     make(
@@ -19,10 +31,8 @@ byId("contents").append(
         href: `#${id}`,
         on: {
           click: (event) => {
-            event.preventDefault(); // the address holds the view, so it is not given up for a place on the page
-            byId(id).scrollIntoView();
-            byId(id).setAttribute("tabindex", "-1");
-            byId(id).focus({ preventScroll: true });
+            event.preventDefault();
+            goTo(id);
           },
         },
       },

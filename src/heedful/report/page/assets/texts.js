@@ -15,7 +15,7 @@ function showTexts({ audit }) {
       make(
         "p",
         {},
-        "Texts were kept out of this audit, so there are none to browse. All numbers above are from all texts.",
+        `${noTexts(audit)}, so there are none to browse. All numbers above are from all texts.`,
       ),
     );
     return;
@@ -28,7 +28,7 @@ function showTexts({ audit }) {
   put(
     section,
     make("h2", {}, "Texts"),
-    make("p", {}, `${sampled(audit)} Sorted by disagreement between attention and the other measures.`),
+    make("p", {}, `${sampled(audit)} Sorted by disagreement: 1 − Kendall's τ of attention with leave-one-out.`),
     make(
       "div",
       { class: "browse" },
@@ -80,6 +80,9 @@ function showTexts({ audit }) {
   putText(first, { by: wanted.by, erased: placesIn(wanted.erased, first), keep: true });
   if (wanted.text) section.scrollIntoView();
 }
+
+const noTexts = (audit) =>
+  audit.data.texts_kept === false ? "Texts were kept out of this audit" : "No text had room on this page";
 
 function sampled(audit) {
   const { sampling } = audit;

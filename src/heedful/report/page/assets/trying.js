@@ -4,23 +4,22 @@ const WAIT = 250; // milliseconds after the last movement of the slider
 
 function showTrying({ live }) {
   const { models, most_characters: most } = live;
-  const state = { model: live.start, asked: 0, text: "" };
+  const state = { model: live.start, asked: 0 };
   const answer = make("div", { id: "answer" });
   const area = make("textarea", {
     id: "own-text",
     rows: 4,
-    maxlength: most,
     dir: "auto",
     placeholder: "Type or paste a text",
   });
   const named = make("output", { id: "model-name" });
 
-  async function read(text) {
-    state.text = text;
+  // `without`: the words that were taken out of what stands in the box, which itself stays as it is.
+  async function read(text, without = []) {
     state.asked += 1;
-    const mine = state.asked;
+    const { asked: mine, model } = state;
     answer.setAttribute("aria-busy", "true");
-    const reply = await ask("api/read", { text, model: state.model });
+    const reply = await ask("api/read", { text, model });
     if (mine !== state.asked) return; // a later question is under way
     answer.removeAttribute("aria-busy");
     put(
@@ -37,12 +36,24 @@ function showTrying({ live }) {
                   `The last ${several(reply.unread, "word")} are beyond what the model reads.`,
                 )
               : null,
+            without.length
+              ? make(
+                  "p",
+                  { class: "notice" },
+                  "Read again without: ",
+                  without.map((word, rank) => [rank ? ", " : "", make("bdi", {}, shortened(word))]),
+                  ". “Read it” reads your whole text.",
+                )
+              : null,
             oneText(unpacked(reply.text), {
-              classes: models[state.model].classes,
-              mixes: models[state.model].mixes_tokens,
-              readAgain: (words) => {
-                area.value = words.join(" ");
-                read(area.value);
+              classes: models[model].classes,
+              mixes: models[model].mixes_tokens,
+              readAgain: (erased) => {
+                const { words } = reply.text;
+                read(words.filter((_, place) => !erased.includes(place)).join(" "), [
+                  ...without,
+                  ...erased.map((place) => words[place]),
+                ]);
               },
             }),
           ),
@@ -70,7 +81,7 @@ function showTrying({ live }) {
         state.model = Number(event.target.value);
         event.target.setAttribute("aria-valuetext", nameModel());
         clearTimeout(state.timer);
-        if (state.text) state.timer = setTimeout(() => read(state.text), WAIT);
+        if (area.value.trim()) state.timer = setTimeout(() => read(area.value), WAIT);
       },
     },
   });
@@ -121,17 +132,22 @@ function showTrying({ live }) {
 }
 
 async function ask(path, body) {
+  let response;
   try {
-    const response = await fetch(path, {
+    response = await fetch(path, {
       method: "POST",
       headers: { "Content-Type": "application/json" },
       body: JSON.stringify(body),
     });
-    const reply = await response.json();
-    return response.ok ? reply : { error: reply.error || `The server answered ${response.status}.` };
   } catch {
     return { error: "The server does not answer: is heedful serve still running?" };
   }
+  // Where too many are connected the refusal comes from below the application, and is no JSON.
+  const reply = await response.json().catch(() => ({}));
+  if (response.ok && reply.text) return reply;
+  if (response.status === 503)
+    return { error: reply.error || "The server has too much to do: try again in a moment." };
+  return { error: reply.error || `The server answered ${response.status}.` };
 }
 
 // As packing does for a stored page.

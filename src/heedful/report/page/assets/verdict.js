@@ -107,7 +107,7 @@ function exampleBox(audit) {
       "div",
       { class: "card" },
       make("h2", {}, "One text, painted both ways"),
-      make("p", {}, "Texts were kept out of this audit, so there is none to show."),
+      make("p", {}, `${noTexts(audit)}, so there is none to show.`),
     );
   }
   const other = insteadKey(audit, text);
@@ -129,6 +129,7 @@ function exampleBox(audit) {
     ),
     side("attention", "What attention highlights"),
     other ? side(other, `What ${rankingName(other)} finds`) : null,
+    legend(other || "attention", { smallest: Boolean(text.smallest) }),
     make(
       "p",
       {},

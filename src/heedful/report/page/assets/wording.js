@@ -21,8 +21,15 @@ function brackets(interval, places) {
 
 const SIGNS = { "lower bound": "≥ ", "upper bound": "≤ " };
 
+// An end that is not 0 gets one more decimal rather than be told as 0.
+function placesFor({ value, interval }) {
+  const places = decimalsFor(value, interval);
+  const ends = interval ? [interval.low, interval.high].filter((end) => end !== null) : [];
+  return ends.some((end) => end !== 0 && Number(end.toFixed(places)) === 0) ? places + 1 : places;
+}
+
 function shown(finding) {
-  const places = decimalsFor(finding.value, finding.interval);
+  const places = placesFor(finding);
   const unit = finding.unit ? ` ${finding.unit}` : "";
   return `${SIGNS[finding.kind] || ""}${grouped(finding.value, places)}${unit}${brackets(finding.interval, places)}`;
 }

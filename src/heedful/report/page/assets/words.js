@@ -31,6 +31,11 @@ function showWords({ audit }) {
     { key: "weight", title: "mean weight" },
     { key: "stability", title: "its sd over seeds" },
   ].filter(({ key }) => table.all.some((word) => word[key] !== null && word[key] !== undefined));
+  const csvColumns = table.columns.flatMap((column) =>
+    column.key === "polarity" && table.all.some((word) => word.class)
+      ? [{ key: "class", title: "strongest class" }, column]
+      : [column],
+  );
   const wanted = address.read();
   if (table.columns.some(({ key }) => key === wanted.sort)) table.sort = wanted.sort;
   table.falling = wanted.rising !== "1";
@@ -94,8 +99,8 @@ function showWords({ audit }) {
         : null,
       csvButton(
         "Words",
-        table.columns.map(({ title }) => title),
-        () => chosenWords().map((word) => table.columns.map(({ key }) => word[key])),
+        csvColumns.map(({ title }) => title),
+        () => chosenWords().map((word) => csvColumns.map(({ key }) => word[key])),
       ),
     ),
     make(
