@@ -10,7 +10,9 @@ import sys
 import heedful
 
 model, data = sys.argv[1:3]
-audit = heedful.audit(f"hf:{model}", data, out="audit-of-classifier", limit=100, say=print)
+audit = heedful.audit(f"hf:{model}", data, out="audit-of-classifier", say=print)
 print(audit)
-print(f"To show instead of attention: {audit.content['verdict']['instead']['ranking']}")
+instead = audit.content["verdict"]["instead"]  # None where nothing measured better than attention
+if instead:
+    print(f"To show instead of attention: {instead['ranking']}, by {instead['command']}")
 print(f"Open {audit.folder / 'index.html'} in a browser.")

@@ -1,18 +1,27 @@
-"""Take the pictures of docs/screenshots: `python tests/browser/take_screenshots.py AUDIT SERVED [FOLDER]`.
+"""Take the pictures of docs/screenshots.
 
-AUDIT is an audit's folder, SERVED the address of a running `heedful serve`. Look at them
-before they are kept.
+    python tests/browser/take_screenshots.py AUDIT SERVED CLASSIFIER NO_TEXTS [FOLDER]
+
+AUDIT is an audit's folder, SERVED the address of a running `heedful serve` of a sweep, CLASSIFIER the audit
+of a Hugging Face classifier, NO_TEXTS one made with --no-texts. Hostile words come from the tests' example.
+Look at the pictures before they are kept.
 """
 
 import json
 import shutil
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import Page, sync_playwright
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from audit_example import HOSTILE, write_audit
+from heedful.report.page import write_page
+
 WIDE, NARROW = {"width": 1280, "height": 850}, {"width": 390, "height": 844}
+PAPER = {"width": 794, "height": 1123}  # A4 at 96 dots an inch
 TEXT = "a gorgeous, witty film that drags only a little, though the ending is dull"
 
 
@@ -35,13 +44,31 @@ def telling_text(audit: Path) -> int:
     return int(texts[0]["id"])
 
 
+def flippable_text(audit: Path) -> int:
+    """A short text for which a set was found that flips it."""
+    texts = json.loads((audit / "audit.json").read_text(encoding="utf-8"))["instances"]
+    short = [text for text in texts if text["smallest"] and 8 <= len(text["words"]) <= 26]
+    return int((short or texts)[0]["id"])
+
+
 def erase(page: Page) -> None:
     page.get_by_role("button", name="Erase the smallest set").first.click()
     page.locator("#texts").scroll_into_view_if_needed()
     page.evaluate("document.getElementById('open-text').scrollIntoView()")
 
 
-def take(audit: Path, served: str, folder: Path) -> None:
+def show(page: Page, selector: str) -> None:
+    page.evaluate("(selector) => document.querySelector(selector).scrollIntoView()", selector)
+
+
+def hostile_page(folder: Path) -> str:
+    """The address of a text of hostile words."""
+    audit = write_audit(folder, count=3)
+    number = next(text["id"] for text in audit["instances"] if HOSTILE[0] in text["words"])
+    return f"{write_page(folder).as_uri()}#text={number}"
+
+
+def take(audit: Path, served: str, classifier: Path, no_texts: Path, folder: Path) -> None:
     """Every state once, each at most 250 kB."""
     page_file = (audit / "index.html").resolve().as_uri()
     with sync_playwright() as playwright:
@@ -76,8 +103,28 @@ def take(audit: Path, served: str, folder: Path) -> None:
         live.get_by_role("button", name="Read it").click()
         live.locator("#answer .decision").wait_for()
         keep(live, "live")
+        page = open_page(browser, f"{page_file}#text={telling_text(audit)}", viewport=WIDE)
+        show(page, ".adversary")
+        keep(page, "adversary")
+        other = f"{(classifier / 'index.html').resolve().as_uri()}#text={flippable_text(classifier)}"
+        page = open_page(browser, other, viewport=WIDE)
+        show(page, "#open-text")
+        keep(page, "not-linear")
+        page = open_page(browser, (no_texts / "index.html").resolve().as_uri(), viewport=WIDE)
+        keep(page, "no-texts")
+        with tempfile.TemporaryDirectory() as place:
+            page = open_page(browser, hostile_page(Path(place)), viewport=WIDE)
+            show(page, "#open-text")
+            keep(page, "hostile")
+        page = open_page(browser, page_file, viewport=PAPER)
+        page.emulate_media(media="print")
+        page.evaluate("dispatchEvent(new Event('beforeprint'))")
+        keep(page, "print")
         browser.close()
 
 
 if __name__ == "__main__":
-    take(Path(sys.argv[1]), sys.argv[2], Path(sys.argv[3] if len(sys.argv) > 3 else "docs/screenshots"))
+    audit, served, classifier, no_texts, *place = sys.argv[1:]
+    take(
+        Path(audit), served, Path(classifier), Path(no_texts), Path(place[0] if place else "docs/screenshots")
+    )

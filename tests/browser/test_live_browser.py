@@ -87,28 +87,78 @@ def test_the_slider_moves_between_trained_models(visit, address):
     expect(page.locator("#answer .painted").first).to_contain_text("altogether")
 
 
+HOSTILE_LIVE = (
+    "<script>alert('one')</script> </script><img src=x onerror=alert(2)> \u202eevil\u202d 😀 {{script}} "
+    "=1+1 &lt; \u2028 a witty film " + "x" * 9_000
+)
+
+
+def test_hostile_text_that_is_typed_is_shown_as_text(visit, address, size):
+    """A script would be stopped by the policy, which is an error in the console: `visit` then fails."""
+    page = visit(address, viewport=size)
+    page.on("dialog", lambda dialog: pytest.fail(dialog.message))
+    page.locator("#own-text").fill(HOSTILE_LIVE)
+    page.get_by_role("button", name="Read it").click()
+    answer = page.locator("#answer")
+    answer.locator(".decision").wait_for()
+    shown = answer.locator(".painted").first.inner_text()
+    pieces = ("<script>alert('one')</script>", "<img src=x onerror=alert(2)>", "😀", "{{script}}", "⟨U+202E⟩")
+    for piece in pieces:
+        assert piece in shown
+    assert "(9,000 characters)" in shown
+    assert page.locator("#answer script, #answer img").count() == 0
+    # What turns the writing direction ends with its word: "witty" still stands left of "film".
+    places = [answer.locator("button.word", has_text=word).first.bounding_box() for word in ("witty", "film")]
+    assert places[0]["y"] != places[1]["y"] or places[0]["x"] < places[1]["x"]
+    answer.locator("button.word").first.click()
+    assert "Without 1 word" in answer.locator(".decision").inner_text()
+    assert page.evaluate("document.documentElement.scrollWidth") <= size["width"]
+    assert overlapping_texts(page, "#try") == []
+
+
+def test_a_word_of_100_kb_is_refused_before_it_is_sent(visit, address):
+    page = visit(address)
+    page.on("request", lambda request: pytest.fail(request.url))
+    page.locator("#own-text").fill("x" * 100_000)
+    page.get_by_role("button", name="Read it").click()
+    said = "A text may have at most 10,000 characters, and this one has 100,000: shorten it."
+    expect(page.get_by_role("alert")).to_have_text(said)
+
+
 def test_an_overload_is_told_as_one_and_a_long_text_is_not_cut(visit, browser, address):
     context = browser.new_context()  # the browser itself notes the 503 in its console
     page = context.new_page()
     page.goto(address)
-    page.locator("#own-text").fill("y" * 10_007)
-    assert len(page.locator("#own-text").input_value()) == 10_007
+    page.locator("#own-text").fill("y" * 9_973)
+    assert len(page.locator("#own-text").input_value()) == 9_973
     page.route("**/api/read", lambda route: route.fulfill(status=503, body="Service Unavailable"))
     page.get_by_role("button", name="Read it").click()
     assert "too much to do" in page.get_by_role("alert").inner_text()
     context.close()
 
 
-def test_an_empty_text_gets_a_sentence(visit, browser, address):
-    context = browser.new_context()  # the browser itself notes the 422 in its console
-    page = context.new_page()
-    page.goto(address)
+def test_an_empty_text_gets_a_sentence(visit, address):
+    page = visit(address)
     page.get_by_role("button", name="Read it").click()
     assert "The text is empty" in page.get_by_role("alert").inner_text()
-    context.close()
 
 
 def test_the_audit_stands_below(visit, address):
     page = visit(address)
     assert page.locator("#verdict .reading").is_visible()
     assert page.locator("#contents a").all_inner_texts()[0] == "Try a text"
+    page.locator("#find-word").fill("GORGE")
+    assert page.locator("#word-table tbody tr").count() == 1
+
+
+def test_erasing_the_underlined_words_flips_what_was_decided(visit, address):
+    page = visit(address)
+    page.locator("#own-text").fill(TEXT)
+    page.get_by_role("button", name="Read it").click()
+    answer = page.locator("#answer")
+    answer.locator(".decision").wait_for()
+    underlined = answer.locator("button.word.smallest")
+    assert underlined.count() > 0
+    for place in range(underlined.count()):
+        underlined.nth(place).click()
+    assert "the decision has changed" in answer.locator(".decision").inner_text()

@@ -1,5 +1,6 @@
 """The page in a real browser, opened from disk under its own policy."""
 
+import itertools
 import json
 import re
 
@@ -37,6 +38,19 @@ def test_the_verdict_is_on_the_first_screen(visit, page_file, size):
     assert page.locator("#verdict .instead").inner_text().startswith("Show instead: gradient × input")
     assert page.locator("#verdict .card .painted").count() == 2
     assert page.locator("#verdict .card .legend").count() == 1
+
+
+def test_a_ranking_that_stands_in_for_what_measured_best_is_said_to(visit, tmp_path):
+    audit = write_audit(tmp_path, count=5)
+    page = visit(write_page(tmp_path).as_uri())
+    assert "stands in" not in page.locator("#verdict").inner_text()
+    audit["verdict"]["reasons"] += audit["verdict"]["caps"]  # a cap that is a reason too is said once
+    audit["verdict"]["instead"] |= {"ranking": "attention rollout", "name": "rollout", "key": "rollout"}
+    (tmp_path / "audit.json").write_text(json.dumps(audit), encoding="utf-8")
+    page = visit(write_page(tmp_path).as_uri())
+    assert page.locator("#verdict").inner_text().count(audit["verdict"]["caps"][0]) == 1
+    said = "Scores by attention rollout are not kept for single texts; leave-one-out stands in."
+    assert said in page.locator("#verdict").inner_text()
 
 
 def test_no_texts_overlap_and_nothing_sticks_out_sideways(visit, page_file, size):
@@ -111,6 +125,82 @@ def test_words_are_erased_by_keyboard_alone(visit, page_file, audit_folder):
     page.keyboard.press("Space")
     assert words.nth(1).get_attribute("aria-pressed") == "false"
     assert page.locator("#open-text button.word[tabindex='0']").count() == 1
+
+
+def test_the_tab_key_comes_back_to_the_word_that_was_left(visit, page_file, audit_folder):
+    page = visit(f"{page_file}#text={flippable(audit_folder)['id']}")
+    words = page.locator("#open-text button.word")
+    words.first.focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Space")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Shift+Tab")
+    here = page.evaluate("document.activeElement.dataset.place")
+    assert here == words.nth(2).get_attribute("data-place")
+
+
+def test_the_focus_is_not_lost_where_a_text_takes_the_place_of_another(visit, page_file, size):
+    page = visit(page_file, viewport=size, reduced_motion="reduce")
+    page.get_by_role("button", name="Next →").focus()
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.textContent") == "Next →"
+    page.get_by_role("button", name="← Previous").focus()
+    page.keyboard.press("Enter")  # the first text has no other before it
+    assert page.evaluate("document.activeElement.tagName") == "H3"
+    row = page.locator("#text-list button.row").nth(3)
+    row.focus()
+    page.keyboard.press("Enter")
+    heading = page.locator("#open-text h3")
+    expect(heading).to_be_focused()
+    expect(heading).to_be_in_viewport()
+    more = page.locator("#text-list").get_by_role("button", name=re.compile("Show more"))
+    more.focus()
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.className") == "row"
+
+
+def test_everything_can_be_reached_and_named_without_a_mouse(visit, page_file):
+    """What a screen reader is told: every control has a name, every picture words, one heading begins it."""
+    page = visit(page_file)
+    page.locator("#question-decides summary").click()
+    nameless = page.evaluate(
+        """[...document.querySelectorAll("button, input, select, textarea, a, summary, [role=img], img")]
+        .filter((one) => one.checkVisibility())
+        .filter((one) => !(one.getAttribute("aria-label") || one.alt || one.textContent.trim()
+          || one.labels?.[0]?.textContent.trim()))
+        .map((one) => one.outerHTML.slice(0, 80))"""
+    )
+    assert nameless == []
+    assert page.locator("h1").count() == 1
+    levels = page.evaluate(
+        "[...document.querySelectorAll('h1, h2, h3, h4, h5')].filter(one => one.checkVisibility())"
+        ".map(one => Number(one.tagName[1]))"
+    )
+    assert levels[0] == 1
+    assert all(after <= before + 1 for before, after in itertools.pairwise(levels))
+    for role in ("banner", "main", "navigation", "status"):
+        assert page.get_by_role(role).count() == 1, role
+    # From the top, the tab key alone comes to the first question and opens it.
+    page.keyboard.press("Home")
+    page.locator("#skip").focus()
+    for _ in range(40):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.closest('#question-top') !== null"):
+            break
+    page.keyboard.press("Enter")
+    assert page.locator("#question-top").get_attribute("open") is not None
+
+
+def test_a_link_keeps_the_type_of_words_and_the_search_in_texts(visit, page_file):
+    page = visit(page_file)
+    page.locator("#words select").select_option("negative")
+    page.locator("#find-text").fill("gorgeous")
+    again = visit(page.url)
+    assert again.locator("#word-count").inner_text() == page.locator("#word-count").inner_text()
+    assert again.locator("#words select").input_value() == "negative"
+    count = again.locator("#text-list button.row").count()
+    assert 0 < count == page.locator("#text-list button.row").count()
 
 
 def test_a_link_leads_back_to_the_same_view(visit, page_file, audit_folder):
@@ -262,6 +352,10 @@ def test_hostile_text_is_shown_as_text(visit, page_file, audit_folder, size):
     for word in (HOSTILE[0], HOSTILE[1], HOSTILE[5], HOSTILE[6], "😀", "&lt;"):
         assert word in shown.inner_text()
     assert "100,000 characters" in shown.inner_text()
+    # A word that is turned round would read as another one: what turns it is told.
+    assert "⟨U+202E⟩evil⟨U+202D⟩" in shown.inner_text()
+    assert "⟨U+202E⟩evil⟨U+202D⟩" in page.locator("#text-list").inner_text()
+    assert not re.search("[\u202a-\u202e]", page.locator("main").inner_text())
     assert page.locator("main script, main img[src='x'], main .painted b").count() == 0
     assert page.evaluate("document.documentElement.scrollWidth") <= size["width"]
     assert overlapping_texts(page, "#open-text") == []
@@ -297,7 +391,37 @@ def test_a_head_that_is_not_linear_has_stored_paths_and_no_clicks(visit, tmp_pat
     assert box.locator("button.word").count() == 0
     assert box.locator(".line.attention").count() == 2  # in the chart and in its key
     assert "head is not linear" in box.locator(".note").inner_text()
-    assert "encoder below has still read it" in box.locator(".note").inner_text()
+    assert "encoder below has still read an erased word" in box.locator(".note").inner_text()
+
+
+def test_a_set_that_was_searched_for_is_nowhere_called_exact(visit, tmp_path):
+    audit = write_audit(tmp_path, linear=False, count=5)
+    for text in audit["instances"]:
+        text["smallest_kind"] = "upper bound"
+    (tmp_path / "audit.json").write_text(json.dumps(audit), encoding="utf-8")
+    page = visit(write_page(tmp_path).as_uri())
+    number = next(text["id"] for text in audit["instances"] if text["smallest"])
+    page.locator(f"#text-list button[data-text='{number}']").click()
+    box = page.locator("#open-text .one-text")
+    assert "smallest set found first" in box.inner_text()
+    adversary = box.locator(".adversary")
+    told = box.inner_text().removesuffix(adversary.inner_text() if adversary.count() else "")
+    assert "exact" not in told
+
+
+def test_a_stored_path_that_ends_early_is_not_said_to_be_whole(visit, tmp_path):
+    audit = write_audit(tmp_path, linear=False, count=3)
+    whole, cut = audit["instances"][:2]
+    whole["paths"] = {"attention": [1.0] * (sum(whole["read"]) + 1), "exact": None}
+    cut["paths"] = {"attention": [1.0] * 4, "exact": None}
+    (tmp_path / "audit.json").write_text(json.dumps(audit), encoding="utf-8")
+    page = visit(write_page(tmp_path).as_uri())
+    for text, sentence in ((whole, "however many words go"), (cut, "within the 3 words that are stored")):
+        page.locator(f"#text-list button[data-text='{text['id']}']").click()
+        assert (
+            f"the decision does not change{', ' if text is whole else ' '}{sentence}"
+            in page.locator("#open-text figcaption").inner_text()
+        )
 
 
 def test_several_classes_and_an_audit_without_texts_are_shown_too(visit, tmp_path):
@@ -305,10 +429,29 @@ def test_several_classes_and_an_audit_without_texts_are_shown_too(visit, tmp_pat
     page = visit(write_page(tmp_path / "three").as_uri())
     assert "Faithful" in page.locator(".reading").inner_text()
     assert page.locator("th", has_text="strongest class").count() == 1
+    assert page.locator(".adversary").count() == 0
+    assert "for two classes and a linear head" in page.locator("#open-text").inner_text()
     write_audit(tmp_path / "none", texts=False, reading="cannot say")
     page = visit(write_page(tmp_path / "none").as_uri())
     assert "Texts were kept out" in page.locator("#texts").inner_text()
     assert overlapping_texts(page) == []
+
+
+def test_marks_of_people_stand_beside_the_rankings(visit, tmp_path, size):
+    audit = write_audit(tmp_path, count=3)
+    skill = audit["questions"][0]["finding"]
+    audit["plausibility"] = [
+        {**skill, "name": name, "coordinates": {"ranking": ranking}}
+        for name in ("AUPRC", "token F1", "IoU")
+        for ranking in ("attention", "gradient")
+    ]
+    (tmp_path / "audit.json").write_text(json.dumps(audit), encoding="utf-8")
+    page = visit(write_page(tmp_path).as_uri(), viewport=size)
+    table = page.get_by_role("region", name="Agreement with human rationales")
+    assert table.locator("tbody tr").count() == 6
+    for name in ("AUPRC", "token F1", "IoU", "ranking gradient", "shuffled"):
+        assert name in table.inner_text()
+    assert overlapping_texts(page, "#questions") == []
 
 
 def test_shades_are_told_without_colour(visit, page_file):
@@ -334,6 +477,20 @@ def test_dark_and_print_are_readable(visit, page_file):
     assert dark.locator("details:not([open])").count() == 0
     dark.evaluate("dispatchEvent(new Event('afterprint'))")
     assert dark.locator("details[open]").count() == 0
+
+
+def test_paper_has_all_evidence_and_no_controls(visit, page_file):
+    page = visit(page_file)
+    page.emulate_media(media="print")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.locator(".evidence table").first.is_visible()
+    for control in ("button.plain", "input", "select", ".choice[aria-pressed=false]"):
+        assert page.evaluate(
+            f"[...document.querySelectorAll('{control}')].every(one => !one.checkVisibility())"
+        ), control
+    assert overlapping_texts(page) == []
+    leaves = page.pdf(format="A4").count(b"/Type /Page\n")
+    assert 3 <= leaves <= 12
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

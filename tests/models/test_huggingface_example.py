@@ -26,5 +26,6 @@ def test_somebodys_classifier_gets_a_verdict_and_a_page(tmp_path):
     command = [sys.executable, str(EXAMPLE), str(folder), "reviews.csv"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
-    assert "cannot say" in done.stdout  # 100 texts are too few for a verdict
+    assert any(reading in done.stdout for reading in ("use with care", "do not show"))  # never trained again
+    assert "To show instead of attention: " in done.stdout
     assert (tmp_path / "audit-of-classifier" / "index.html").exists()

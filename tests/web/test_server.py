@@ -235,6 +235,8 @@ def test_the_api_is_described_for_people_and_machines(client):
     assert set(paths) == {"/api/models", "/api/read"}
     page = client.get("/docs").text
     assert "POST /api/read" in page
+    for field in ("test_accuracy", "most_words", "token_logits"):  # also what lists hold
+        assert field in page
     assert "curl http://127.0.0.1:8765/api/read" in page
     assert not re.search(r"<script|https?://(?!127\.0\.0\.1)", page)
 

@@ -12,8 +12,11 @@ from heedful.cli.stopping import can_be_stopped
 
 def serve(
     run: Annotated[
-        Path,
-        typer.Argument(help="A run folder; or a sweep's, whose study has keep_runs = true, for a λ slider."),
+        str,
+        typer.Argument(
+            help="A run folder; a sweep's, whose study has keep_runs = true, for a λ slider; or "
+            "hf:PATH_OR_NAME."
+        ),
     ],
     audit: Annotated[
         Path | None, typer.Option("--audit", help="An audit's folder, to show its page below the box.")
@@ -29,7 +32,7 @@ def serve(
 
     Its JSON API is described at /docs. Nothing that is typed is kept. Stop it with Ctrl-C.
 
-    Example: `heedful serve runs/sst-dp`
+    Example: `heedful serve runs/sst-dp`, or `heedful serve hf:my/classifier`
     """
     from heedful.web.models import open_models
     from heedful.web.names import names_for, on_this_machine

@@ -8,6 +8,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from html import escape
 
 import numpy as np
 
@@ -79,6 +80,19 @@ class Corpus:
         choose_from("split", split, SPLITS)
         counts = np.bincount(self.labels[self.splits == split], minlength=len(self.label_names))
         return {name: int(count) for name, count in zip(self.label_names, counts, strict=True)}
+
+    def _repr_html_(self) -> str:
+        """For notebooks: how many texts of each label each split has, and the notes; not the texts."""
+        sizes = {split: self.class_sizes(split) for split in SPLITS}
+        head = "".join(f"<th>{escape(name)}</th>" for name in self.label_names)
+        rows = "".join(
+            f"<tr><th>{split}</th>{''.join(f'<td>{count:,}</td>' for count in counts.values())}</tr>"
+            for split, counts in sizes.items()
+        )
+        notes = "".join(f"<li>{escape(note)}</li>" for note in self.notes)
+        title = f"<p><b>{escape(self.name)}</b>: {len(self):,} texts</p>"
+        table = f"<table><thead><tr><th></th>{head}</tr></thead><tbody>{rows}</tbody></table>"
+        return f'<div class="heedful-corpus">{title}{table}<ul>{notes}</ul></div>'
 
     @cached_property
     def fingerprint(self) -> str:

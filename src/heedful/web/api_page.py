@@ -65,13 +65,22 @@ def _operation(
     content = (
         operation["responses"].get("200", {}).get("content", {}).get("application/json", {}).get("schema")
     )
-    back = _fields(_followed(content, schemas)) if content else ""
+    back = (
+        _fields(_followed(content, schemas)) + _parts(_followed(content, schemas), schemas) if content else ""
+    )
     return f"""<h2><code>{escape(method.upper())} {escape(path)}</code></h2>
 <p>{escape(operation.get("summary", ""))} {escape(operation.get("description", ""))}</p>
 {f"<h3>Asked with</h3>{fields}" if fields else ""}{f"<h3>Answered with</h3>{back}" if back else ""}
 <h3>Statuses</h3><table>{answers}</table>
 <pre>{escape(command)}</pre>
 """
+
+
+def _parts(schema: Mapping[str, Any], schemas: Mapping[str, Any]) -> str:
+    """The fields of what lists in an answer hold."""
+    items = [field.get("items", {}) for field in schema.get("properties", {}).values()]
+    inner = [_followed(item, schemas) for item in items if "$ref" in item]
+    return "".join(f"<h3>{escape(str(one.get('title', '')))}</h3>{_fields(one)}" for one in inner)
 
 
 def _fields(schema: Mapping[str, Any]) -> str:

@@ -1,4 +1,5 @@
-"""The models a server reads with: one run, or the runs of a sweep that differ in λ alone."""
+"""The models a server reads with: one run, the runs of a sweep that differ in λ alone, or a classifier of
+somebody else (hf:PATH_OR_NAME)."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -6,10 +7,14 @@ from typing import Any
 
 from heedful.errors import UserError
 from heedful.models.subject import Subject
+from heedful.study.auditing.subjects import HUB
 from heedful.study.sweep import RUNS
 from heedful.training.run import RESULT, SETTINGS, Run, load_run
 
 MOST_MODELS = 24
+# Words of a text. Where words read each other, leaving each out reads the whole text again; a transformer's
+# layers make that dear.
+MOST_WORDS, MOST_REREAD, MOST_OF_HUB = 2000, 300, 120
 
 
 @dataclass(frozen=True)
@@ -20,6 +25,7 @@ class ServedModel:
     subject: Subject
     scale: float | None = None  # λ
     test_accuracy: float | None = None
+    most_words: int = MOST_WORDS
 
     def about(self) -> dict[str, Any]:
         """In plain JSON types."""
@@ -29,11 +35,17 @@ class ServedModel:
             "scale": self.scale,
             "test_accuracy": self.test_accuracy,
             "mixes_tokens": bool(self.subject.mixes_tokens),
+            "most_words": self.most_words,
         }
 
 
 def open_models(folder: str | Path, *, device: str = "cpu") -> tuple[list[ServedModel], list[str]]:
-    """The models in a run's folder or a sweep's, by rising λ, and remarks on what was left out."""
+    """The models in a run's folder or a sweep's, by rising λ, and remarks on what was left out.
+
+    hf:PATH_OR_NAME is somebody's Hugging Face classifier.
+    """
+    if str(folder).startswith(HUB):
+        return _of_hub(str(folder).removeprefix(HUB), device=device)
     folder = Path(folder)
     if (folder / SETTINGS).exists() or not (folder / RUNS).is_dir():
         return [served(load_run(folder, device=device))], []
@@ -53,11 +65,20 @@ def open_models(folder: str | Path, *, device: str = "cpu") -> tuple[list[Served
     return [served(run) for run in runs], notes
 
 
+def _of_hub(name: str, *, device: str) -> tuple[list[ServedModel], list[str]]:
+    from heedful.models.huggingface import load_huggingface
+
+    subject = load_huggingface(name, device=device)
+    bound = "Smallest sets are searched for with this classifier, so they are upper bounds."
+    return [ServedModel(Path(name).name, subject, most_words=MOST_OF_HUB)], [*subject.notes, bound]
+
+
 def served(run: Run) -> ServedModel:
     """A run, ready to be served."""
     corpus = run.recipe.corpus
     name = f"{corpus.get('preset') or 'model'} on {corpus.get('name') or 'a corpus'}"
-    return ServedModel(name, run.model, run.recipe.model.scale, run.result.get("test_accuracy"))
+    most = MOST_REREAD if run.model.mixes_tokens else MOST_WORDS
+    return ServedModel(name, run.model, run.recipe.model.scale, run.result.get("test_accuracy"), most)
 
 
 def _alike(run: Run) -> tuple[str, ...]:

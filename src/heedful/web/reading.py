@@ -6,11 +6,9 @@ from typing import Any
 import torch
 
 from heedful.errors import UserError
+from heedful.models.word_attention import word_attention
 from heedful.study.auditing.browsing import entries_of
 from heedful.web.models import ServedModel
-
-MOST_WORDS = 2000
-MOST_REREAD = 300  # of a model whose words read each other: leaving each out reads the whole text again
 
 
 def read_text(model: ServedModel, text: str) -> dict[str, Any]:
@@ -20,11 +18,16 @@ def read_text(model: ServedModel, text: str) -> dict[str, Any]:
     subject = model.subject
     with torch.no_grad():
         batch = subject.encode([text])
-    words, most = batch.mask.shape[1], MOST_REREAD if subject.mixes_tokens else MOST_WORDS
-    if words > most:
+    words = batch.mask.shape[1]
+    if words > model.most_words:
         raise UserError(
-            f"This model is asked about at most {most} words at a time, and the text has {words}: shorten it."
+            f"This model is asked about at most {model.most_words} words at a time, and the text has "
+            f"{words}: shorten it."
         )
+    with torch.no_grad():
+        _, read = word_attention(subject, batch)
+    if not read.any():
+        raise UserError("The model reads no word of this text, only signs that it skips: give another.")
     entry = next(iter(entries_of(subject, batch)))
     return _finite({"id": 0, "text_id": "", "gold": None, **entry, "tags": [], "disagreement": 0})
 

@@ -15,6 +15,7 @@ class ModelAbout(BaseModel):
     scale: float | None = Field(description="λ, which scores are divided by; null where it was not set")
     test_accuracy: float | None
     mixes_tokens: bool = Field(description="whether words have read each other before attention sees them")
+    most_words: int = Field(description="the most words of a text that it is asked about")
 
 
 class ModelList(BaseModel):

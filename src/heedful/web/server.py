@@ -118,7 +118,9 @@ def create_app(
         return ModelList.model_validate({"models": about, "most_characters": limits.characters})
 
     faults: dict[int | str, dict[str, Any]] = {
+        408: {"model": Fault, "description": "the request took too long to arrive"},
         413: {"model": Fault, "description": "the request is too large"},
+        421: {"model": Fault, "description": "the server does not answer to this host name"},
         422: {"model": Fault, "description": "the text cannot be read, or the request is malformed"},
         503: {"model": Fault, "description": "too many texts are waiting"},
         504: {"model": Fault, "description": "reading took too long"},

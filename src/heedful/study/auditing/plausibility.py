@@ -24,7 +24,6 @@ from heedful.records import Finding
 from heedful.study.auditing.plan import Plan
 from heedful.study.auditing.trial import rankings_of, read_only
 from heedful.trials.groups import mean_findings
-from heedful.trials.rereading import Reader
 from heedful.trials.stream import _batch
 from heedful.trials.word_rankings import OwnRanking, random, shuffled, word_order
 
@@ -54,44 +53,74 @@ def plausibility(
     for part in plan_batches(lengths, token_budget=plan.places):
         rows = plan.rows[part]
         whole = _batch(subject, texts, rows)
-        batch, read = read_only(subject, whole)
+        reader, read = read_only(subject, whole)
         assert whole.words is not None
         marks = [
-            marked(rationales[row], words.forms)[read[place, : len(words)].cpu().numpy()]
+            marked(rationales[row], words.forms, unread=words.unread)[read[place, : len(words)].cpu().numpy()]
             for place, (row, words) in enumerate(zip(rows, whole.words, strict=True))
         ]
-        reader = Reader(subject, batch)
         scores = rankings_of(reader, extra, seed=seed)
         scores |= {"random": random(reader, seed=seed), "shuffled": shuffled(reader, seed=seed)}
         for name, values in scores.items():
-            order = word_order(values, batch, seed=seed).cpu().numpy()
-            parts.append(_measured(name, order, marks))
+            order = word_order(values, reader.batch, seed=seed).cpu().numpy()
+            parts.append(agreement(name, order, marks))
     frame = pd.concat(parts, ignore_index=True)
     if not len(frame):
         raise UserError("No audited text has some words marked and some not: there is nothing to compare.")
     return _findings(frame, seed=seed)
 
 
-def marked(rationale: Any, forms: Sequence[str]) -> NDArray[np.bool_]:
-    """Which words (n,) a rationale marks: it has 0 and 1 for each word, or is a text of the marked words."""
+def marked(rationale: Any, forms: Sequence[str], *, unread: int = 0) -> NDArray[np.bool_]:
+    """Which words (n,) a rationale marks: it has 0 and 1 for each word, or is a text of the marked words.
+
+    It may go on over the `unread` words that follow these in the text.
+    """
     if isinstance(rationale, str):
         chosen = {form.lower() for form in split_words(rationale).forms}
         return np.array([form.lower() in chosen for form in forms], dtype=bool)
-    given = np.asarray(torch.as_tensor(rationale)).astype(bool)
-    if len(given) < len(forms):
+    given = np.asarray(torch.as_tensor(rationale))
+    if given.ndim != 1 or not np.isin(given, (0, 1)).all():
         raise UserError(
-            f"A rationale marks {len(given)} words, but its text has {len(forms)}: give one for each."
+            "A rationale has 0 and 1 for each word of its text, or is a text of the marked words."
         )
-    return given[: len(forms)]
+    if len(given) not in (len(forms), len(forms) + unread):
+        raise UserError(
+            f"A rationale marks {len(given)} words, but its text has {len(forms) + unread} as the model "
+            f"splits it (“{' '.join(forms)[:60]}”): give 0 or 1 for each of those."
+        )
+    return given[: len(forms)].astype(bool)
 
 
-def read_rationales(path: str | Path, texts: Sequence[str], *, text: str, column: str) -> list[str]:
-    """The rationale of each text, from a column of the file it came from; "" for a text without one."""
-    known = {str(cells[0]): str(cells[1] or "") for _, cells in table_rows(Path(path), [text, column])}
-    return [known.get(one, "") for one in texts]
+def read_rationales(
+    path: str | Path, texts: Sequence[str], *, text: str, column: str
+) -> list[str | list[int]]:
+    """The rationale of each text, from a column of the file it came from; "" for a text without one.
+
+    A cell is a text of the marked words, or (JSON Lines, Parquet) a list: of words, or of 0 and 1.
+    """
+    known = {str(cells[0]): _rationale(cells[1]) for _, cells in table_rows(Path(path), [text, column])}
+    for one in texts:
+        if one not in known:
+            raise UserError(f"{path} has no row with the text “{one[:60]}”, so its rationale is unknown.")
+    return [known[one] for one in texts]
 
 
-def _measured(name: str, order: NDArray, marks: Sequence[NDArray[np.bool_]]) -> pd.DataFrame:
+def _rationale(cell: Any) -> str | list[int]:
+    if cell is None or (isinstance(cell, float) and np.isnan(cell)):
+        return ""
+    if not isinstance(cell, list | tuple | np.ndarray):
+        return str(cell)
+    parts = list(cell)
+    if any(isinstance(part, str) for part in parts):
+        return " ".join(map(str, parts))
+    return [int(part) for part in parts] if len(parts) else ""
+
+
+def agreement(name: str, order: NDArray, marks: Sequence[NDArray[np.bool_]]) -> pd.DataFrame:
+    """AUPRC, token F1 and IoU of an order of words (B,T), a row a text that has words marked and others not.
+
+    k is the number marked, so precision, recall and F1 of the top k are the same.
+    """
     found = []
     for row, mark in enumerate(marks):
         count = int(mark.sum())

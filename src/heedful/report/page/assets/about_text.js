@@ -44,7 +44,14 @@ function smallestSentence(text, classes, live) {
 }
 
 function adversaryPair(text) {
-  if (!text.adversary) return null;
+  if (!text.adversary) {
+    return make(
+      "p",
+      { class: "faint" },
+      "Other attention that gives the same decision is shown where it can be computed exactly: for two classes and a " +
+        "linear head over words. For other models question 4 of an audit has a bound.",
+    );
+  }
   const { weights, divergence, change, exact } = text.adversary;
   return make(
     "div",

@@ -57,7 +57,7 @@ function strip(question) {
     : null;
   return draw(
     "svg",
-    { class: "strip", height: 28, role: "img", "aria-label": scaleValues(question) },
+    { class: "strip", height: 28, "aria-hidden": "true" }, // its values stand below it in words
     draw("line", { class: "axis", x1: "0%", x2: "100%", y1: 14, y2: 14 }),
     [endsOf(scale).left, endsOf(scale).right].map((end) =>
       draw("line", { class: "end", x1: at(end), x2: at(end), y1: 4, y2: 24 }),
@@ -77,5 +77,7 @@ function scaleValues({ scale, finding }) {
   const others = ["shuffled", "random", "best"]
     .filter((key) => isNumber(scale[key]))
     .map((key) => `${key === "best" ? scale.best_name || "yardstick" : key} ${plainNumber(scale[key])}`);
-  return [`you ${you}${beyond}`, ...others].join(" · ");
+  // An end of the axis that no mark stands at is told as a number.
+  const bare = isNumber(scale.best) ? [] : [`right end ${plainNumber(endsOf(scale).right)}`];
+  return [`you ${you}${beyond}`, ...others, ...bare].join(" · ");
 }

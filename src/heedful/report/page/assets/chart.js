@@ -28,7 +28,7 @@ function shownLength(paths, erased) {
   );
 }
 
-function marginChart(paths, { width, erased = 0, unit = "word", caption, words }) {
+function marginChart(paths, { width, erased = 0, unit = "word", caption, words, exact = true }) {
   const height = 250,
     left = 46,
     right = 14,
@@ -99,7 +99,7 @@ function marginChart(paths, { width, erased = 0, unit = "word", caption, words }
         { class: "chart", width: 30, height: 10, "aria-hidden": "true" },
         draw("g", { class: `line ${key}` }, draw("polyline", { points: "1,5 29,5" })),
       ),
-      ` ${label} `,
+      ` ${key === "exact" && !exact ? "smallest set found first" : label} `,
     ),
   );
   return make(

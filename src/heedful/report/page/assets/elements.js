@@ -25,6 +25,13 @@ const draw = (tag, attributes = {}, ...children) =>
 const button = (label, act, attributes = {}) =>
   make("button", { type: "button", class: "plain", on: { click: act }, ...attributes }, label);
 
+// Where something has taken the place of what had the focus: the keyboard goes on from here.
+function focusOn(element) {
+  if (!element) return;
+  if (element.tabIndex < 0) element.setAttribute("tabindex", "-1");
+  element.focus({ preventScroll: true });
+}
+
 function say(sentence) {
   byId("said").textContent = sentence;
   clearTimeout(say.timer);

@@ -10,7 +10,8 @@ function findingsTable(title, all) {
   );
   const apart = (finding) =>
     Object.entries(finding.coordinates).filter(([key]) => !common.some(([same]) => same === key));
-  const told = (pairs) => pairs.map(([key, value]) => `${key} ${value}`).join(", ");
+  const plain = (value) => (typeof value === "number" ? plainNumber(value) : value);
+  const told = (pairs) => pairs.map(([key, value]) => `${key.replaceAll("_", " ")} ${plain(value)}`).join(", ");
   const names = [...new Set(found.flatMap((finding) => Object.keys(finding.baselines)))];
   const beside = (finding) =>
     names.map((name) => (finding.baselines[name] ? finding.baselines[name].value : null));

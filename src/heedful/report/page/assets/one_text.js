@@ -4,7 +4,7 @@ const NOTE =
   "Click a word to erase it (arrow keys and space do the same). " +
   "Erasing takes a word out of the attention layer and lets the others share its weight.";
 const STILL_READ =
-  "The encoder below has still read it, so the other words' values may speak of it: " +
+  "The encoder below has still read an erased word, so the other words' values may speak of it: " +
   "deleting the word from the text can give another decision.";
 const ALONE = "This model reads each word by itself: nothing of an erased word is left in the others.";
 
@@ -12,7 +12,7 @@ function oneText(
   text,
   { classes, mixes, seed, by = "attention", erased = [], changed = () => {}, readAgain = null },
 ) {
-  const state = { by: rankingsOf(text).includes(by) ? by : "attention", erased: [...erased] };
+  const state = { by: rankingsOf(text).includes(by) ? by : "attention", erased: [...erased], stop: null };
   const live = erasable(text);
   const parts = {
     decision: make("p", { class: "decision", "aria-live": "polite" }),
@@ -29,6 +29,7 @@ function oneText(
       );
 
   function toggle(place) {
+    state.stop = place;
     state.erased = state.erased.includes(place)
       ? state.erased.filter((other) => other !== place)
       : [...state.erased, place];
@@ -96,7 +97,7 @@ function oneText(
                 ...attributes,
                 type: "button",
                 "data-place": place,
-                tabindex: place === firstStop() ? 0 : -1,
+                tabindex: place === (state.stop ?? firstStop()) ? 0 : -1,
                 "aria-pressed": gone ? "true" : "false",
                 "aria-label": `${label}${gone ? ", erased" : ""}`,
                 on: { click: () => toggle(place) },
@@ -110,7 +111,7 @@ function oneText(
     return box;
   }
 
-  // One stop for the tab key; the arrow keys walk from word to word.
+  // One stop for the tab key, where one last was; the arrow keys walk from word to word.
   const firstStop = () => text.words.findIndex((_, place) => !text.not_read.includes(place));
 
   function walk(event) {
@@ -119,6 +120,9 @@ function oneText(
     const next = { ArrowRight: here + 1, ArrowLeft: here - 1, Home: 0, End: all.length - 1 }[event.key];
     if (next === undefined || !all[next]) return;
     event.preventDefault();
+    all[here]?.setAttribute("tabindex", "-1");
+    state.stop = Number(all[next].dataset.place);
+    all[next].setAttribute("tabindex", "0");
     all[next].focus();
   }
 
@@ -136,7 +140,7 @@ function oneText(
       };
     }
     const width = Math.max(260, Math.min(720, parts.chart.clientWidth || 320));
-    const told = `By attention the decision changes after ${tell(stored.attention.flip)}; ${least}`;
+    const told = `By attention the decision ${changes(stored.attention)}; ${least}`;
     const seeded = seed === undefined ? [] : [`seed ${seed}`];
     const how = live ? "closed form on stored token logits" : "stored erasure paths";
     put(
@@ -146,6 +150,7 @@ function oneText(
         erased: state.erased.length,
         unit,
         words: told,
+        exact: kindOf(text) === "exact",
         caption: [`${told} n = 1 text, ${several(text.words.length, "word")}`, how, ...seeded].join(" · "),
       }),
     );
@@ -164,7 +169,13 @@ function oneText(
       : kindOf(text) === "upper bound"
         ? `the smallest set found has ${several(fewest, unit)}.`
         : `at least ${several(fewest, unit)} must go.`;
-  const tell = (count) => (count === null ? "no number of words" : several(count, unit));
+  // Stored paths may end before the text does.
+  const changes = ({ flip, margins }) =>
+    flip !== null
+      ? `changes after ${several(flip, unit)}`
+      : live || margins.length > text.words.length - text.not_read.length
+        ? `does not change, however many ${unit}s go`
+        : `does not change within the ${several(margins.length - 1, unit)} that are stored`;
 
   const choice = make(
     "div",

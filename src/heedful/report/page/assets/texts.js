@@ -59,10 +59,12 @@ function showTexts({ audit }) {
             type: "search",
             id: "find-text",
             autocomplete: "off",
+            value: address.read().find,
             on: {
               input: (event) => {
                 texts.search = event.target.value;
                 texts.listed = LISTED;
+                address.write({ find: texts.search });
                 listTexts();
               },
             },
@@ -75,6 +77,7 @@ function showTexts({ audit }) {
   );
   const wanted = address.read();
   if (PRESETS.includes(wanted.preset)) texts.preset = wanted.preset;
+  texts.search = wanted.find || "";
   listTexts();
   const first = texts.all.find((text) => String(text.id) === wanted.text) || chosenTexts()[0] || texts.all[0];
   putText(first, { by: wanted.by, erased: placesIn(wanted.erased, first), keep: true });
@@ -114,7 +117,7 @@ const excerptOf = (text) =>
   Array.from(
     text.words
       .slice(0, 20)
-      .map((word) => word.slice(0, 40))
+      .map((word) => seen(word.slice(0, 40)))
       .join(" "),
   )
     .slice(0, 110)
@@ -139,7 +142,13 @@ function listTexts() {
             `${isolated(classes[text.decided])}${goldOf(text, classes)} · disagreement ${plainNumber(text.disagreement)}`,
           ),
         ],
-        () => putText(text),
+        (event) => {
+          putText(text);
+          // Below the list on a narrow screen; and a key (a click without a mouse) goes on in the text.
+          const heading = byId("open-text").querySelector("h3");
+          if (heading.getBoundingClientRect().bottom > innerHeight) byId("open-text").scrollIntoView();
+          if (event.detail === 0) focusOn(heading);
+        },
         { class: "row", "data-text": text.id, "aria-current": text === texts.open ? "true" : null },
       ),
     );
@@ -151,8 +160,10 @@ function listTexts() {
           "li",
           {},
           button(`Show more (${several(chosen.length - texts.listed, "more text")})`, () => {
+            const first = texts.listed;
             texts.listed += LISTED;
             listTexts();
+            byId("text-list").querySelectorAll("button.row")[first]?.focus();
           }),
         )
       : null,
@@ -167,7 +178,15 @@ function putText(text, { by = undefined, erased = [], keep = false } = {}) {
     return chosen[chosen.indexOf(text) + step];
   };
   const move = (label, step) =>
-    button(label, () => putText(place(step)), { class: "plain small", disabled: !place(step) });
+    button(
+      label,
+      () => {
+        putText(place(step));
+        const same = byId("open-text").querySelector(`[data-step="${step}"]`);
+        focusOn(same.disabled ? byId("open-text").querySelector("h3") : same);
+      },
+      { class: "plain small", "data-step": step, disabled: !place(step) },
+    );
   byId("text-list")
     .querySelectorAll("button.row")
     .forEach((row) => {
@@ -206,6 +225,7 @@ function putText(text, { by = undefined, erased = [], keep = false } = {}) {
 function openText(id) {
   texts.preset = "all";
   texts.search = byId("find-text").value = "";
+  address.write({ preset: null, find: null });
   listTexts();
   putText(texts.all.find((text) => text.id === id));
   byId("texts").scrollIntoView();

@@ -14,12 +14,22 @@ function showTrying({ live }) {
   });
   const named = make("output", { id: "model-name" });
 
+  // What the server would refuse is said at once.
+  const refusal = (text) => {
+    const count = Array.from(text).length;
+    if (!text.trim()) return "The text is empty: give one with at least one word.";
+    return count > most
+      ? `A text may have at most ${grouped(most, 0)} characters, and this one has ${grouped(count, 0)}: shorten it.`
+      : null;
+  };
+
   // `without`: the words that were taken out of what stands in the box, which itself stays as it is.
   async function read(text, without = []) {
     state.asked += 1;
     const { asked: mine, model } = state;
     answer.setAttribute("aria-busy", "true");
-    const reply = await ask("api/read", { text, model });
+    const refused = refusal(text);
+    const reply = refused ? { error: refused } : await ask("api/read", { text, model });
     if (mine !== state.asked) return; // a later question is under way
     answer.removeAttribute("aria-busy");
     put(

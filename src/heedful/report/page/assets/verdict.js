@@ -36,7 +36,9 @@ function showVerdict({ audit, notes }) {
               reasons.map((reason) => make("li", {}, reason)),
             )
           : null,
-        (verdict.caps || []).map((cap) => make("p", { class: "faint" }, cap)),
+        (verdict.caps || [])
+          .filter((cap) => !reasons.includes(cap)) // which may name them already
+          .map((cap) => make("p", { class: "faint" }, cap)),
         insteadBox(verdict.instead, audit.methods.seed),
       ),
       exampleBox(audit),
@@ -94,10 +96,21 @@ function exampleOf(audit) {
   );
 }
 
+const namesOf = (instead) => (instead ? [instead.key, instead.name, instead.ranking] : []);
+
 function insteadKey(audit, text) {
-  const { instead } = audit.verdict;
-  const wanted = instead ? [instead.key, instead.name, instead.ranking] : [];
+  const wanted = namesOf(audit.verdict.instead);
   return [...wanted, "leave-one-out", "contribution", "gradient"].find((key) => key in text.rankings);
+}
+
+// A ranking may have measured best and yet not be kept for single texts: then another one is painted, and that is said.
+function standIn({ instead }, other) {
+  if (!instead || namesOf(instead).includes(other)) return null;
+  return make(
+    "p",
+    { class: "faint" },
+    `Scores by ${instead.ranking} are not kept for single texts; ${rankingName(other)} stands in.`,
+  );
 }
 
 function exampleBox(audit) {
@@ -129,6 +142,7 @@ function exampleBox(audit) {
     ),
     side("attention", "What attention highlights"),
     other ? side(other, `What ${rankingName(other)} finds`) : null,
+    other ? standIn(audit.verdict, other) : null,
     legend(other || "attention", { smallest: Boolean(text.smallest) }),
     make(
       "p",

@@ -62,8 +62,18 @@ const isolated = (text) => `\u2068${shortened(text)}\u2069`;
 function shortened(text) {
   const signs = Array.from(text.slice(0, 2 * LONGEST));
   return text.length > LONGEST && signs.length > LONGEST
-    ? `${signs.slice(0, LONGEST).join("")}… (${grouped(text.length, 0)} characters)`
-    : text;
+    ? `${seen(signs.slice(0, LONGEST).join(""))}… (${grouped(text.length, 0)} characters)`
+    : seen(text);
 }
+
+// Signs that have no shape of their own but change how others are shown (a word turned round reads as another one):
+// told by their code. Joiners and the marks that Arabic and Hebrew need are left as they are.
+const UNSEEN =
+  /[\u0000-\u0008\u000e-\u001f\u007f-\u009f\u200b\u2028-\u202e\u2060\u2066-\u2069\ufeff]/g;
+const seen = (text) =>
+  text.replace(
+    UNSEEN,
+    (sign) => `⟨U+${sign.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}⟩`,
+  );
 
 const several = (count, noun) => `${grouped(count, 0)} ${noun}${count === 1 ? "" : "s"}`;

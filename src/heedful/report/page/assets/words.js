@@ -40,6 +40,7 @@ function showWords({ audit }) {
   if (table.columns.some(({ key }) => key === wanted.sort)) table.sort = wanted.sort;
   table.falling = wanted.rising !== "1";
   table.search = wanted.search || "";
+  if (table.all.some((word) => word.type && word.type === wanted.type)) table.type = wanted.type;
   const types = [...new Set(table.all.map((word) => word.type).filter(Boolean))].sort();
   put(
     section,
@@ -47,8 +48,11 @@ function showWords({ audit }) {
     make(
       "p",
       {},
-      "Polarity is what a word alone says for a class; the attention score is how strongly attention turns " +
-        "to it, before weights are shared out; the mean weight is what it then gets. " +
+      table.all[0].class || classes.length !== 2
+        ? "Polarity is what a word alone says for a class; "
+        : `Polarity is what a word alone says: above 0 for ${isolated(classes[1])}, below for ${isolated(classes[0])}; `,
+      "the attention score is how strongly attention turns to it, before weights are shared out; " +
+        "the mean weight is what it then gets. " +
         (table.columns.some(({ key }) => key === "stability")
           ? "The last column is how much that differs between models trained from other seeds (standard deviation). "
           : ""),
@@ -88,12 +92,13 @@ function showWords({ audit }) {
                   change: (event) => {
                     table.type = event.target.value;
                     table.listed = WORDS_LISTED;
+                    address.write({ type: table.type });
                     listWords();
                   },
                 },
               },
               make("option", { value: "" }, "all"),
-              types.map((type) => make("option", { value: type }, type)),
+              types.map((type) => make("option", { value: type, selected: type === table.type }, type)),
             ),
           )
         : null,
@@ -187,8 +192,10 @@ function listWords() {
     byId("more-words"),
     chosen.length > table.listed
       ? button(`Show ${several(Math.min(200, chosen.length - table.listed), "more word")}`, () => {
+          const first = table.listed;
           table.listed += 200;
           listWords();
+          focusOn(byId("word-table").querySelectorAll("tbody tr")[first]);
         })
       : "",
   );
@@ -199,5 +206,10 @@ function wordCell(word, key) {
   if (key === "word") return make("bdi", {}, shortened(word.word));
   if (key === "polarity" && word.class) return [make("bdi", {}, word.class), ` ${grouped(word.polarity, 2)}`];
   if (typeof word[key] !== "number") return word[key] ?? "";
-  return grouped(word[key], { count: 0, polarity: 2, attention: 2 }[key] ?? 3);
+  const places = { count: 0, polarity: 2, attention: 2 }[key];
+  if (places !== undefined) return grouped(word[key], places);
+  // Weights of common words are small: two digits that say something, rather than 0.000.
+  return word[key] !== 0 && Math.abs(word[key]) < 0.01
+    ? grouped(word[key], Math.min(9, 1 - Math.floor(Math.log10(Math.abs(word[key])))))
+    : grouped(word[key], 3);
 }
