@@ -187,12 +187,14 @@ def shares():
     """Two inequalities of B.2: one holds for most pairs, one for few."""
     rows = [
         {
+            "corpus": corpus,
             "equation": equation,
             "statement": statement,
             "pair": pair,
             "seed": seed,
             "share": share + 0.01 * seed,
         }
+        for corpus in ("data-symmetric", "sst")
         for seed in range(3)
         for equation, statement, pair, share in (
             ("50", "dΩ/dτ > B + B > 0", "positive-positive", 0.9),

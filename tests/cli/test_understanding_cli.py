@@ -41,7 +41,7 @@ def test_the_words_of_a_class_speak_for_it_and_every_typed_word_is_counted(train
 def test_a_person_sees_the_words_themselves(trained, local):
     result = run(app, ["scores", str(trained), "--top", "3", *local])
     assert result.exit_code == 0, result.output
-    assert "most polarity" in result.output
+    assert all(f"most {what}" in result.output for what in ("positive", "negative", "attended"))
     assert "pos" in result.output
 
 

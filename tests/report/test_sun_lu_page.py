@@ -18,7 +18,8 @@ def folder(tmp_path):
     claim = Claim.decided("The |gap| is large", "§5", effect=effect, comparison=">", threshold=0.5)
     tables = {"summary": pd.DataFrame({"x": [1]})}
     Reproduction("sun-lu-fig2", "A figure", "§5", True, tables, (claim,)).save(tmp_path / "sun-lu-fig2")
-    Reproduction("sun-lu-table2", "Accuracy", "§5", False, made.accuracies(), ()).save(
+    asked = "--corpus sst --seeds 3"
+    Reproduction("sun-lu-table2", "Accuracy", "§5", False, made.accuracies(), (), asked=asked).save(
         tmp_path / "sun-lu-table2"
     )
     return tmp_path
@@ -31,6 +32,8 @@ def test_claims_come_with_outcome_and_effect_and_their_bars_do_not_break_the_tab
     assert "was here before" not in filled
     assert filled.endswith("By hand.\n")
     assert fill_page(filled, [folder]) == filled
+    filled = fill_page(PAGE.format("claims table2"), [folder])
+    assert "`heedful reproduce sun-lu-table2 --corpus sst --seeds 3`" in filled
 
 
 def test_accuracies_stand_beside_the_printed_ones(folder):
@@ -41,6 +44,7 @@ def test_accuracies_stand_beside_the_printed_ones(folder):
 def test_claims_are_counted_by_outcome(folder):
     filled = fill_page(PAGE.format("counts"), [folder])
     assert "| sun-lu-fig2 | quick | 0 | 1 | 0 |" in filled
+    assert "| sun-lu-table2 | full, corpus sst, seeds 3 | 0 | 0 | 0 |" in filled
     assert "| all |  | 0 | 1 | 0 |" in filled
 
 

@@ -141,10 +141,23 @@ def test_accuracies_stand_beside_the_printed_ones_with_their_claims():
     assert row["low"] < row["accuracy"] < row["high"]
     assert row["difference"] == pytest.approx(0, abs=1e-9)
     found = outcomes(accuracies.claims(tables))
-    assert len(found) == 2 * 2 * 2 + 2 * 2  # for each corpus and model two, and for dp the two small scales
-    assert set(found.values()) == {"holds"}
+    assert len(found) == 2 * 2 * 4  # for each corpus and model: two small scales, a very large one, the print
+    # The printed numbers themselves: of the LSTM, λ = 1 is not worse than λ = 10 on IMDB.
+    assert [statement for statement, outcome in found.items() if outcome != "holds"] == [
+        "λ = 1 makes accuracy worse than λ = 10 (IMDB, dp-l)"
+    ]
     worse = {**tables, "runs": tables["runs"].assign(test_accuracy=0.5 + 0.001 * tables["runs"]["seed"])}
     assert set(outcomes(accuracies.claims(worse)).values()) == {"holds", "does not hold"}
+
+
+def test_one_scale_that_is_off_is_not_hidden_by_the_others():
+    tables = made.accuracies()
+    runs = tables["runs"]
+    off = runs["test_accuracy"] + np.where(runs["scale"] == 10000, 0.027, 0.0)
+    found = list(accuracies.claims({**tables, "runs": runs.assign(test_accuracy=off)}))
+    printed = [claim for claim in found if "every λ ≥ 10" in claim.statement]
+    assert {claim.outcome for claim in printed} == {"does not hold"}
+    assert all("λ 10000" in claim.effect.name for claim in printed)
 
 
 def test_weights_follow_scores_and_outliers_stand_in_short_texts():
@@ -173,8 +186,8 @@ def test_a_penalty_is_judged_against_the_same_seeds_without_it():
     ]
     runs = pd.DataFrame(rows).assign(test_accuracy=0.8)
     found = outcomes(variants.claim_penalty({"words": words, "runs": runs}))
-    assert len(found) == 8
-    assert sum("penalty 0.0001" in statement for statement in found) == 4
+    assert len(found) == 12
+    assert sum("penalty 0.0001" in statement for statement in found) == 6
     assert found[
         "The penalty brings no significant accuracy: less than 1 point (SST, dp, λ = 100, penalty 0.01)"
     ]
@@ -253,7 +266,8 @@ def test_local_and_global_scores_are_judged_for_each_strength_of_l2():
 
 def test_inequalities_hold_if_they_do_for_most_pairs():
     found = outcomes(inequalities.claims({"shares": made.shares()}))
-    assert list(found.values()) == ["holds", "does not hold"]
+    assert list(found.values()) == ["holds", "does not hold"] * 2
+    assert sum("(SST, dp, λ = 10)" in statement for statement in found) == 2
 
 
 def test_a_corpus_that_an_experiment_is_not_about_is_refused(tmp_path):

@@ -11,6 +11,7 @@ from heedful.study.experiment import reproduce
 from heedful.study.sun_lu import EXPERIMENTS, trainings
 from heedful.study.sun_lu.measures import (
     inequalities,
+    mirrored_inequalities_at_end,
     text_weights,
     word_scores,
     word_scores_both_ways,
@@ -68,6 +69,19 @@ def test_inequalities_are_shares_of_pairs(trained):
     found = inequalities(*trained)
     assert found["share"].between(0, 1).all()
     assert {"48", "50", "53", "54", "55"} <= set(found["equation"])
+
+
+def test_mirrored_inequalities_are_of_the_last_weights_and_of_mirrored_pairs(trained):
+    run, corpus = trained
+    found = mirrored_inequalities_at_end(run, corpus).set_index(["equation", "pair"])
+    kept = inequalities(run, corpus).set_index(["equation", "pair"])
+    # e_+ is any other of 7 words and e_- its mirror image, where SST has every e_- of 7.
+    assert found.loc[("54", "positive against negative"), "count"] == 7 * 6
+    assert kept.loc[("54", "positive against negative"), "count"] == 7 * 6 * 7
+    assert run.result["epoch"] < run.result["epochs"]
+    plain = ["48", "49", "50", "51", "52", "53"]  # counted alike in both
+    assert (found.loc[plain, "count"] == kept.loc[plain, "count"]).all()
+    assert (found.loc[plain, "share"] != kept.loc[plain, "share"]).any()  # so the weights are others
 
 
 def test_the_weights_of_one_text_sum_to_one(trained):

@@ -73,11 +73,12 @@ def test_what_came_of_an_experiment_is_read_again_as_it_was_written(tmp_path):
         yield Claim.decided("More is more", "nowhere", effect=effect, comparison=">", threshold=0)
 
     experiment = Experiment("x-fig1", "A figure", "nowhere", lambda bench: {"summary": table}, claims)
-    done = reproduce(experiment, Bench(tmp_path))
+    done = reproduce(experiment, Bench(tmp_path, corpora=("sst",), models=("dp", "ad"), seeds=(0, 1)))
     assert [claim.outcome for claim in done.claims] == ["holds"]
     again = Reproduction.load(tmp_path / "x-fig1")
     pd.testing.assert_frame_equal(again.tables["summary"], table)
     assert (again.name, again.claims, again.quick) == ("x-fig1", done.claims, False)
+    assert again.asked == "--corpus sst --model dp --model ad --seeds 2"
     with pytest.raises(UserError, match="holds no experiment"):
         Reproduction.load(tmp_path)
 

@@ -109,6 +109,11 @@ def test_the_encoders_weights_are_kept_once(frozen):
     assert not list(frozen.folder.rglob("*.bin")) + list(frozen.folder.rglob("*.pkl"))
 
 
+def test_keeping_a_run_prints_nothing(frozen, tmp_path, capfd):
+    frozen.save(tmp_path / "again")
+    assert capfd.readouterr() == ("", "")  # not transformers' bar over the shards it writes
+
+
 def test_a_fine_tuned_encoder_is_kept_as_it_was_learnt(minilm, corpus, tmp_path):
     changes = {**QUICK, "rate": 1e-4, "pretrained_frozen": False, "epochs": 1}
     run = train(corpus, out=tmp_path / "run", pretrained=minilm, **changes)

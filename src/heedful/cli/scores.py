@@ -87,12 +87,14 @@ def scores(
 
 def _show_highest(frame: "pandas.DataFrame", columns: list[str], top: int) -> None:
     """The words with the highest values of each score, and the lowest of a single polarity, side by side."""
+    named = {"polarity": "most positive", "attention": "most attended", "weight": "largest weight"}
     lists: dict[str, list[str]] = {}
     for column in columns:
         ordered = frame.sort_values(column, ascending=False, kind="stable")
-        lists[f"most {column}"] = _listed(ordered.head(top), column)
+        heading = named.get(column, f"most {column.removeprefix('polarity ')}")
+        lists[heading] = _listed(ordered.head(top), column)
         if column == "polarity":
-            lists["least polarity"] = _listed(ordered.iloc[::-1].head(top), column)
+            lists["most negative"] = _listed(ordered.iloc[::-1].head(top), column)
     rows = [[entries[place] for entries in lists.values()] for place in range(min(map(len, lists.values())))]
     print_table("", list(lists), rows)
 

@@ -199,13 +199,14 @@ def quantities(
     scores_each = attention.index_select(0, places.row)
     largest = scores_each.new_full((places.instances,), -torch.inf)
     largest.scatter_reduce_(0, places.instance, scores_each, "amax")
-    raised = (scores_each - largest[places.instance]).exp()
-    weights = raised / places.per_instance(raised)[places.instance]
+    raised = (scores_each - largest.index_select(0, places.instance)).exp()
+    weights = raised / places.per_instance(raised).index_select(0, places.instance)
     polarity_each = polarity.index_select(0, places.row)  # (N, K)
     scores = places.per_instance(weights[:, None] * polarity_each)
     loss, push = _loss_and_push(scores if head_bias is None else scores + head_bias, labels)
-    dev = polarity_each - scores[places.instance]
-    return Quantities(loss, scores, push, weights, dev, weights[:, None] * push[places.instance])
+    dev = polarity_each - scores.index_select(0, places.instance)
+    c = weights[:, None] * push.index_select(0, places.instance)
+    return Quantities(loss, scores, push, weights, dev, c)
 
 
 def _loss_and_push(scores: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:

@@ -27,7 +27,7 @@ from heedful.data.batches import Batch
 from heedful.data.vocabulary import PADDING_ID, SPECIAL
 from heedful.data.words import Words
 from heedful.errors import MissingExtra, UserError, choose_from, listed
-from heedful.models.pretrained import Pieces, _positions, _quietly
+from heedful.models.pretrained import Pieces, _positions, quietly
 from heedful.models.trace import Trace
 
 WORD = re.compile(r"\w+(?:['’]\w+)*|[^\w\s]+")
@@ -219,7 +219,7 @@ def load_huggingface(name: str | Path, *, device: str = "cpu") -> HuggingFaceSub
     except ImportError:
         raise MissingExtra("A Hugging Face classifier", "hf") from None
     try:
-        with _quietly():
+        with quietly():
             config = AutoConfig.from_pretrained(name)
             if config.model_type not in FAMILIES:
                 raise _foreign(config, str(name))

@@ -130,7 +130,7 @@ def _load(name: str) -> tuple[Any, Any]:
     except ImportError:
         raise MissingExtra("A pretrained encoder", "hf") from None
     try:
-        with _quietly():
+        with quietly():
             # Byte-level tokenizers need the prefix space to take words one by one; others ignore it.
             tokenizer = AutoTokenizer.from_pretrained(name, add_prefix_space=True, use_fast=True)
             network = AutoModel.from_pretrained(name)
@@ -143,7 +143,7 @@ def _load(name: str) -> tuple[Any, Any]:
 
 
 @contextmanager
-def _quietly() -> Iterator[None]:
+def quietly() -> Iterator[None]:
     """Keep transformers' progress bar off the terminal, and put its switch back as it was."""
     from transformers.utils import logging
 

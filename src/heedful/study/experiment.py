@@ -6,7 +6,7 @@ can be made again from a folder that was written long ago. A figure is named her
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 
@@ -44,6 +44,7 @@ class Reproduction:
     tables: Tables
     claims: tuple[Claim, ...]
     folder: Path | None = None
+    asked: str = ""  # the options it was run with, as `heedful reproduce` takes them
 
     def save(self, folder: str | Path) -> "Reproduction":
         """Write tables as Parquet and CSV, and the claims as JSON; the JSON last."""
@@ -60,12 +61,13 @@ class Reproduction:
             "title": self.title,
             "source": self.source,
             "quick": self.quick,
+            "asked": self.asked,
             "tables": list(self.tables),
             "claims": [claim.to_dict() for claim in self.claims],
         }
         with write_atomically(folder / "experiment.json") as file:
             json.dump(content, file, indent=2, ensure_ascii=False)
-        return Reproduction(self.name, self.title, self.source, self.quick, self.tables, self.claims, folder)
+        return replace(self, folder=folder)
 
     @staticmethod
     def load(folder: str | Path) -> "Reproduction":
@@ -77,9 +79,9 @@ class Reproduction:
             raise UserError(f"{folder} holds no experiment: `heedful reproduce NAME` makes one.") from None
         tables = {name: pd.read_parquet(folder / f"{name}.parquet") for name in content["tables"]}
         claims = tuple(Claim.from_dict(claim) for claim in content["claims"])
-        return Reproduction(
-            content["name"], content["title"], content["source"], content["quick"], tables, claims, folder
-        )
+        about = {name: content[name] for name in ("name", "title", "source", "quick")}
+        asked = content.get("asked", "")  # the first records have none
+        return Reproduction(**about, tables=tables, claims=claims, folder=folder, asked=asked)
 
 
 # The papers, and the module whose EXPERIMENTS has theirs, in the paper's order.
@@ -112,5 +114,13 @@ def reproduce(experiment: Experiment, bench: Bench) -> Reproduction:
     """Measure an experiment, judge its claims, and leave both in the bench's folder."""
     tables = experiment.measure(bench)
     claims = tuple(experiment.claims(tables))
-    done = Reproduction(experiment.name, experiment.title, experiment.source, bench.quick, tables, claims)
+    done = Reproduction(
+        experiment.name,
+        experiment.title,
+        experiment.source,
+        bench.quick,
+        tables,
+        claims,
+        asked=bench.asked,
+    )
     return done.save(bench.folder / experiment.name)

@@ -76,6 +76,15 @@ class Bench:
     say: Say = lambda sentence: None
     progress: "Callable[[str, int], Any] | None" = None  # a context that gives an Advance, as the cli has it
 
+    @property
+    def asked(self) -> str:
+        """What the user asked for, as the options of `heedful reproduce`."""
+        told = ["--quick"] if self.quick else []
+        told += [f"--corpus {name}" for name in self.corpora] + [f"--model {name}" for name in self.models]
+        if self.seeds:
+            told.append(f"--seeds {len(self.seeds)}")
+        return " ".join(told)
+
     def chosen(self, what: str, own: Sequence[Any]) -> tuple[Any, ...]:
         """The user's seeds, corpora or models where he named some, otherwise the experiment's own.
 

@@ -10,6 +10,7 @@ import shutil
 import tomllib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from heedful.data.words import WordRules
 from heedful.errors import UserError
 from heedful.files import folder_atomically, write_atomically
 from heedful.models.building import Classifier, build_model
-from heedful.models.pretrained import PretrainedEncoder
+from heedful.models.pretrained import PretrainedEncoder, quietly
 from heedful.models.settings import ModelSettings
 from heedful.settings import settings_from, to_toml
 from heedful.training.devices import find_device
@@ -108,6 +109,14 @@ class Run:
             f"{self.result['epochs']}), {self.result['seconds']:.1f} s"
         )
 
+    def _repr_html_(self) -> str:
+        """For notebooks: what it is, what came of it, and the epochs; not the weights."""
+        corpus = self.recipe.corpus
+        name = f"{corpus.get('preset') or 'model'} on {corpus.get('name') or 'a corpus'}"
+        place = f" In <code>{escape(str(self.folder))}</code>." if self.folder is not None else ""
+        head = f"<p><b>{escape(name)}</b>: {escape(self.summary())}.{place}</p>"
+        return f'<div class="heedful-run">{head}{self.history.to_html(index=False, max_rows=10)}</div>'
+
     def save(self, folder: str | Path) -> "Run":
         """Write all files of the run into `folder`, the result last."""
         folder = Path(folder)
@@ -133,7 +142,7 @@ def _save_encoder(model: Classifier, folder: Path) -> None:
         return
     if (folder / ENCODER).exists():  # of an attempt that was killed before it wrote its result
         shutil.rmtree(folder / ENCODER)
-    with folder_atomically(folder / ENCODER) as place:
+    with quietly(), folder_atomically(folder / ENCODER) as place:
         encoder.network.save_pretrained(place)
         encoder.tokenizer.save_pretrained(place)
 

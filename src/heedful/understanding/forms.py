@@ -63,6 +63,21 @@ class PaperForm:
         """What the head reads (V, ·)."""
         return self.keys if self.family == "dp-a" else self.table
 
+    def summed(self, values: Tensor, keys: Tensor) -> tuple[Tensor, Tensor]:
+        """Σ over words of their values, weighed by (V, K), and of their keys, by (V,): (K, ·) and (H,)."""
+        if self.keys is not self.values:
+            return values.T @ self.values, keys @ self.keys
+        # One product: going through the table is what costs.
+        both = torch.cat([values, keys[:, None]], dim=1).T @ self.keys
+        return both[:-1], both[-1]
+
+    def likened(self, values: Tensor, keys: Tensor) -> tuple[Tensor, Tensor]:
+        """Each word's values by these vectors (K, ·), and its keys by this one (H,): (V, K) and (V,)."""
+        if self.keys is not self.values:
+            return self.values @ values.T, self.keys @ keys
+        both = self.keys @ torch.cat([values, keys[None]]).T
+        return both[:, :-1], both[:, -1]
+
     @property
     def directions(self) -> Tensor:
         """W' = MᵀW: what the head reads of a word's vector (K, E)."""

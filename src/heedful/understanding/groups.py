@@ -17,15 +17,14 @@ def summaries(values: np.ndarray) -> dict[str, np.ndarray]:
     count = values.shape[-1]
     if not count:
         return {name: np.full(values.shape[:-1], np.nan) for name in STATISTICS}
-    ordered = np.sort(values.astype(np.float64), axis=-1)
+    ordered = np.sort(values, axis=-1)  # in their own precision: single sorts twice as fast
     place = np.array([0.25, 0.5, 0.75]) * (count - 1)
     below = place.astype(int)
     above = np.minimum(below + 1, count - 1)
-    low, middle, high = np.moveaxis(
-        ordered[..., below] + (place - below) * (ordered[..., above] - ordered[..., below]), -1, 0
-    )
-    size = np.abs(ordered).mean(-1)
-    return {"mean": ordered.mean(-1), "size": size, "low": low, "middle": middle, "high": high}
+    left, right = ordered[..., below].astype(np.float64), ordered[..., above].astype(np.float64)
+    low, middle, high = np.moveaxis(left + (place - below) * (right - left), -1, 0)
+    mean, size = (part.sum(-1, dtype=np.float64) / count for part in (ordered, np.abs(ordered)))
+    return {"mean": mean, "size": size, "low": low, "middle": middle, "high": high}
 
 
 def grouped(values: np.ndarray) -> dict[str, float]:

@@ -10,6 +10,7 @@ Axes: V words (rows of the form's table), N occurrences, B texts, L labels, K sc
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import groupby
 
 import numpy as np
@@ -47,6 +48,17 @@ class Part:
     group: int  # which of the sums by label they belong to
     places: Occurrences
     labels: Tensor  # (B,)
+
+    @cached_property
+    def per_log_length(self) -> Tensor:
+        """1/log T of each text (B,), the scale of its weights' entropy; 0 for a text of one word or none."""
+        lengths = torch.bincount(self.places.instance.cpu(), minlength=self.places.instances).double()
+        return torch.where(lengths > 1, 1 / lengths.clamp_min(2).log(), 0.0)
+
+    @cached_property
+    def long(self) -> int:
+        """Texts of more words than one."""
+        return int(self.per_log_length.count_nonzero())
 
 
 def parts_of(
@@ -100,8 +112,9 @@ def add_up(form: PaperForm, parts: Iterable[Part], *, groups: int = 1) -> Sums:
             own_pi += found.pi(part.places)
             own_rho += found.rho(part.places)
             told.hear(found, part, form.head_bias)
-        pulls[group] += own_pi.T @ form.values
-        leans[group] += own_rho @ form.keys
+        pull, lean = form.summed(own_pi, own_rho)
+        pulls[group] += pull
+        leans[group] += lean
         pi += own_pi
         rho += own_rho
     return Sums(pi, rho, pulls, leans, told.count, *told.means())
@@ -124,10 +137,8 @@ class _Told:
         beta = push.abs() if push.shape[1] == 1 else push.gather(1, part.labels[:, None])
         self.beta += float(beta.sum())
         entropy = part.places.per_instance(torch.special.entr(found.weights))  # Σ −α log α, which is 0 at 0
-        lengths = torch.bincount(part.places.instance, minlength=count)
-        long = lengths > 1
-        self.spread += float((entropy[long] / lengths[long].to(entropy.dtype).log()).sum())
-        self.spread_count += int(long.sum())
+        self.spread += float(entropy @ part.per_log_length.to(entropy))
+        self.spread_count += part.long
 
     def means(self) -> tuple[float, float, float, float]:
         count = max(self.count, 1)

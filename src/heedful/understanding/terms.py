@@ -63,16 +63,17 @@ def terms(form: PaperForm, sums: Sums) -> Terms:
 def dot_terms(form: PaperForm, sums: Sums) -> Terms:
     """A + B + C and D + E + F of dot-product attention (Eq. 19, 27; 82, 83)."""
     m, scale = sums.instances, form.scale
+    by_values, by_keys = form.likened(sums.pulls.sum(0), sums.leans.sum(0))
     return Terms(
         polarity={
             "A": torch.outer(sums.rho, form.alignment) / (m * scale),
             "B": sums.pi @ (form.head @ form.head.T) / m,
-            "C": form.values @ sums.pulls.sum(0).T / m,
+            "C": by_values / m,
         },
         attention={
             "D": sums.pi @ form.alignment / (m * scale),
             "E": sums.rho * form.context.square().sum() / (m * scale**2),
-            "F": form.keys @ sums.leans.sum(0) / (m * scale**2),
+            "F": by_keys / (m * scale**2),
         },
     )
 
@@ -80,6 +81,7 @@ def dot_terms(form: PaperForm, sums: Sums) -> Terms:
 def affine_terms(form: PaperForm, sums: Sums) -> Terms:
     """The five and the five of a model with an affine layer (Eq. 63, 64)."""
     m, scale = sums.instances, form.scale
+    by_values, by_keys = form.likened(sums.pulls.sum(0), sums.leans.sum(0))
     by_words = form.table @ (sums.pi.T @ form.table).T  # Σ c eᵀe_j (V, K)
     by_deviations = form.table @ (sums.rho @ form.table)  # Σ c·dev eᵀe_j (V,)
     inner = form.head @ form.context  # VᵀW, without the layer (K,)
@@ -87,14 +89,14 @@ def affine_terms(form: PaperForm, sums: Sums) -> Terms:
         polarity={
             "A": torch.outer(sums.rho, form.alignment) / (m * scale),
             "B": sums.pi @ (form.directions @ form.directions.T) / m,
-            "C": form.values @ sums.pulls.sum(0).T / m,
+            "C": by_values / m,
             "B'": by_words @ (form.head @ form.head.T) / m,
             "A'": torch.outer(by_deviations, inner) / (m * scale),
         },
         attention={
             "D": sums.pi @ form.alignment / (m * scale),
             "E": sums.rho * form.look.square().sum() / (m * scale**2),
-            "F": form.keys @ sums.leans.sum(0) / (m * scale**2),
+            "F": by_keys / (m * scale**2),
             "D'": by_words @ inner / (m * scale),
             "F'": by_deviations * form.context.square().sum() / (m * scale**2),
         },
@@ -104,13 +106,14 @@ def affine_terms(form: PaperForm, sums: Sums) -> Terms:
 def additive_terms(form: PaperForm, sums: Sums) -> Terms:
     """The exact form of additive attention, in place of Eq. 71: D_e = Diag(1 − tanh² x_e) stays in it."""
     m, scale = sums.instances, form.scale
+    by_values, by_keys = form.likened(sums.pulls.sum(0), sums.leans.sum(0))
     bent, slopes = form.bent, form.slopes  # D_e V (V, H) and MᵀD_eV (V, E)
     seen = slopes @ form.head.T  # VᵀD_eMW (V, K)
     layer = (sums.rho[:, None] * bent).T @ form.table  # Σ c·dev D_jV e_jᵀ (H, E)
     attention = {
         "D": (sums.pi * seen).sum(1) / (m * scale),
         "E": sums.rho * slopes.square().sum(1) / (m * scale**2),
-        "F": form.keys @ sums.leans.sum(0) / (m * scale**2),
+        "F": by_keys / (m * scale**2),
         "F'": ((bent @ layer) * form.table).sum(1) / (m * scale**2),
     }
     if form.bias is not None:
@@ -119,7 +122,7 @@ def additive_terms(form: PaperForm, sums: Sums) -> Terms:
         polarity={
             "A": sums.rho[:, None] * seen / (m * scale),
             "B": sums.pi @ (form.head @ form.head.T) / m,
-            "C": form.values @ sums.pulls.sum(0).T / m,
+            "C": by_values / m,
         },
         attention=attention,
     )

@@ -22,6 +22,7 @@ of scores and dot-products. Models beyond `dp`, `dp-a` and `ad` get global score
 Axes: R words watched, C quantities, n words of a group.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -107,9 +108,9 @@ class _View:
 
     ids: torch.Tensor  # (R,) the watched words
     members: dict[str, np.ndarray]  # places of each type's words
-    averaging: np.ndarray  # (types, R): 1/n at the places of a type's n words
+    averaging: np.ndarray  # (R, types): 1/n at the places of a type's n words
     parts: tuple[Part, ...]  # the sample of texts, in places
-    pairs: dict[str, tuple[np.ndarray, np.ndarray]]  # places in `pair_places` of each pair of types
+    pairs: tuple[tuple[tuple[str, ...], np.ndarray], ...]  # pairs of types with as many word pairs, and those
     pair_places: np.ndarray
     one_pair: dict[str, tuple[int, int, str]]  # one word pair of each: places in `pair_places`, and the words
 
@@ -133,23 +134,24 @@ class _View:
             np.zeros(len(rows), np.int32),
         )
         members = {name: np.searchsorted(ids, own) for name, own in types.members.items()}
-        averaging = np.zeros((len(members), len(ids)))
-        for row, places in zip(averaging, members.values(), strict=True):
-            row[places] = 1 / max(len(places), 1)
-        pairs = {name: (i, k) for name, i, k in sample.pairs()}
-        one_pair = {}
+        averaging = np.zeros((len(ids), len(members)))
+        for column, places in zip(averaging.T, members.values(), strict=True):
+            column[places] = 1 / max(len(places), 1)
+        one_pair: dict[str, tuple[int, int, str]] = {}
+        alike: defaultdict[int, dict[str, np.ndarray]] = defaultdict(dict)
         draw = np.random.default_rng(settings.seed)
-        for name, (i, k) in pairs.items():
+        for name, i, k in sample.pairs():
             if len(i):
                 at = draw.integers(len(i))
                 words = ", ".join(types.words[sample.ids[place]] for place in (i[at], k[at]))
                 one_pair[name] = int(i[at]), int(k[at]), words
+                alike[len(i)][name] = i * len(sample.ids) + k
         return _View(
             ids=torch.from_numpy(ids).to(model.head.weight.device),
             members=members,
             averaging=averaging,
             parts=tuple(parts_of(texts, rows=len(ids), device=model.head.weight.device)),
-            pairs=pairs,
+            pairs=tuple((tuple(own), np.stack(list(own.values()))) for own in alike.values()),
             pair_places=np.searchsorted(ids, sample.ids),
             one_pair=one_pair,
         )
@@ -195,14 +197,21 @@ class _View:
 
     def _means_by_type(self, columns: Mapping[str, np.ndarray]) -> Iterator[dict[str, Any]]:
         """Means and sizes alone, of all types in one product."""
-        together = np.stack(list(columns.values()), axis=1).astype(np.float64)  # (R, C)
-        means, sizes = self.averaging @ together, self.averaging @ np.abs(together)  # (types, C)
+        together = np.stack(list(columns.values()), dtype=np.float64)  # (C, R)
+        means, sizes = together @ self.averaging, np.abs(together) @ self.averaging  # (C, types)
         for place, (group, places) in enumerate(self.members.items()):
-            yield from _told(list(columns), group, {"mean": means[place], "size": sizes[place]}, len(places))
+            found = {"mean": means[:, place], "size": sizes[:, place]}
+            yield from _told(list(columns), group, found, len(places))
 
     def _by_pair(self, quantity: str, values: np.ndarray) -> Iterator[dict[str, Any]]:
-        for group, (i, k) in self.pairs.items():
-            yield from _told([quantity], group, summaries(values[i, k][None]), len(i))
+        """In the order of `one_pair`; pairs of types with as many word pairs are sorted in one go."""
+        told: dict[str, dict[str, Any]] = {}
+        for groups, places in self.pairs:
+            found = {name: part.tolist() for name, part in summaries(values.ravel()[places]).items()}
+            for at, group in enumerate(groups):
+                told[group] = {name: part[at] for name, part in found.items()} | {"count": places.shape[1]}
+        for group in self.one_pair:
+            yield {"quantity": quantity, "group": group, **told[group]}
 
 
 def _types(

@@ -62,7 +62,7 @@ def _read(content: dict[str, Any]) -> list[Claim]:
 
 
 def _claims(content: dict[str, Any]) -> list[str]:
-    heading = f"`heedful reproduce {content['name']}{' --quick' if content['quick'] else ''}`"
+    heading = f"`heedful reproduce {content['name']} {_asked(content)}`".replace(" `", "`")
     lines = [f"{heading}: {content['title']}. {content['source']}.", ""]
     lines += [_row("claim", "outcome", "measured", "asked"), "|---" * 4 + "|"]
     for claim in _read(content):
@@ -71,13 +71,19 @@ def _claims(content: dict[str, Any]) -> list[str]:
     return lines
 
 
+def _asked(content: dict[str, Any]) -> str:
+    """The options it was run with; the first records say only whether it was quick."""
+    return content.get("asked") or ("--quick" if content["quick"] else "")
+
+
 def _counts(found: dict[str, tuple[Path, dict[str, Any]]]) -> list[str]:
     lines = [_row("experiment", "how", *OUTCOMES), "|---" * (2 + len(OUTCOMES)) + "|"]
     total: Counter[str] = Counter()
     for name, (_, content) in found.items():
         own = Counter(claim.outcome for claim in _read(content))
         total.update(own)
-        how = "quick" if content["quick"] else "full"
+        full = [] if content["quick"] else ["full"]
+        how = ", ".join([*full, *_asked(content).replace(" --", "--").split("--")[1:]])
         lines.append(_row(name, how, *(str(own[outcome]) for outcome in OUTCOMES)))
     lines.append(_row("all", "", *(str(total[outcome]) for outcome in OUTCOMES)))
     return lines

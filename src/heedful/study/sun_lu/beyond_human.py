@@ -157,11 +157,12 @@ def claims(tables: Tables) -> Iterator[Claim]:
         )
         for statement, first, second in COMPARISONS:
             yield _difference(f"{statement} ({where})", own, own, first, second)
-    dp = table[table["model"] == "dp"]
-    moderate, large = (dp[dp["scale"] == scale] for scale in (MODERATE, LARGE))
-    if len(moderate) and len(large):
-        statement = f"Attention is nearer to people at λ = {MODERATE:g} than at λ = {LARGE:g} (SST, dp)"
-        yield _difference(statement, moderate, large, "attention", "attention")
+        large = table[(table["model"] == model) & (table["scale"] == LARGE)]
+        if len(large):
+            statement = (
+                f"Attention is nearer to people at λ = {MODERATE:g} than at λ = {LARGE:g} (SST, {model})"
+            )
+            yield _difference(statement, own, large, "attention", "attention")
 
 
 def _values(rows: pd.DataFrame, score: str) -> np.ndarray:

@@ -1,5 +1,5 @@
 """What is measured on a trained run for the figures of Sun & Lu (2020): each a table of words that have a
-type, but for the last.
+type, but for those of inequalities.
 
 Columns that words share: `word`, `type`, `count`, the scores, and, from them,
 
@@ -8,15 +8,20 @@ Columns that words share: `word`, `type`, `count`, the scores, and, from them,
     alignment   VᵀW of the run, of two classes
 """
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
 from heedful.data.corpus import Corpus
 from heedful.data.encoded import EncodedTexts, encode_texts
+from heedful.data.synthetic import Synthetic, paired_words
 from heedful.models.classifier import FlatClassifier
-from heedful.training.from_corpus import encode_splits
+from heedful.training.callbacks import Callback, Training
+from heedful.training.from_corpus import encode_splits, train_run
 from heedful.training.run import Run
-from heedful.understanding.flow import flow_terms
+from heedful.understanding.flow import Flow, flow_terms
 from heedful.understanding.inequalities import measure_inequalities
 from heedful.understanding.scores import TokenScores, local_scores, token_scores
 from heedful.understanding.token_types import TokenTypes, find_types
@@ -54,6 +59,30 @@ def inequalities(run: Run, corpus: Corpus) -> pd.DataFrame:
     sets, types = _texts_and_types(run, corpus)
     flow = flow_terms(run.model, sets["train"])
     return measure_inequalities(flow, types, seed=0).to_frame()
+
+
+def mirrored_inequalities_at_end(run: Run, corpus: Corpus) -> pd.DataFrame:
+    """The same on symmetric data, each word beside its mirror image, on the last weights of the training.
+
+    A run keeps the weights of its best dev epoch, which comes early here, and the paper speaks of a minimum:
+    so it is trained once more, and looked at when the last epoch ends.
+    """
+    look = _LastEpoch()
+    train_run(corpus, model=run.recipe.model, training=run.recipe.training, callbacks=[look])
+    assert look.flow is not None
+    _, types = _texts_and_types(run, corpus)
+    partners = paired_words(Synthetic(symmetric=True))
+    return measure_inequalities(look.flow, types, partners=partners, seed=0).to_frame()
+
+
+class _LastEpoch(Callback):
+    """Keeps the flow terms of the last epoch's end."""
+
+    flow: Flow | None = None
+
+    def epoch_ends(self, training: Training, row: Mapping[str, Any]) -> None:
+        if training.epoch == training.settings.epochs:
+            self.flow = flow_terms(training.model, training.train)
 
 
 def _texts_and_types(run: Run, corpus: Corpus) -> tuple[dict[str, EncodedTexts], TokenTypes]:

@@ -31,6 +31,7 @@ def claims(tables: Tables, *, source: str) -> Iterator[Claim]:
             yield from polarity_claims(words, source)
             yield from side_claims(words, source)
             yield _smaller(words, tables["beside"], source)
+            yield _as_strong(words, tables["beside"], source)
         else:
             yield from attention_claims(words, source)
 
@@ -94,6 +95,25 @@ def _smaller(words: pd.DataFrame, beside: pd.DataFrame, source: str) -> Claim:
             count=words["word"].nunique(),
         ),
         comparison="<",
+        threshold=-1,
+    )
+
+
+def _as_strong(words: pd.DataFrame, beside: pd.DataFrame, source: str) -> Claim:
+    """The polarity scores that let a model with such attention still decide well (Fig. 3a)."""
+    sizes = [
+        frame[frame["type"] != "neutral"].groupby("seed")["strength"].mean() for frame in (words, beside)
+    ]
+    return Claim.decided(
+        "Polarity of polar words at λ = 100 is as large as at λ = 10: at least half (SST, dp)",
+        source,
+        effect=effect_of_runs(
+            "log₂ of mean |s| at λ 100 over mean |s| at λ 10",
+            list(np.log2(sizes[0] / sizes[1])),
+            measured="Over the positive and negative words, the same seeds on both sides.",
+            count=words.loc[words["type"] != "neutral", "word"].nunique(),
+        ),
+        comparison=">",
         threshold=-1,
     )
 

@@ -117,7 +117,7 @@ def penalty_closes(course: pd.DataFrame, source: str) -> Iterator[Claim]:
 
 
 def pairs(course: pd.DataFrame, source: str) -> Iterator[Claim]:
-    """Fig. 6: one word pair of each kind."""
+    """Fig. 6: one word pair of each kind, drawn by chance."""
     for pair, sign, word in (
         ("positive-positive", ">", "above"),
         ("negative-negative", ">", "above"),
@@ -130,6 +130,27 @@ def pairs(course: pd.DataFrame, source: str) -> Iterator[Claim]:
             name=f"dot-product of one {pair} pair at the end",
             comparison=sign,
         )
+    same = [at_end(course, "omega of one pair", f"{kind}-{kind}") for kind in ("positive", "negative")]
+    across = at_end(course, "omega of one pair", "negative-positive")
+    plain = [
+        at_end(course, "omega of one pair", pair).abs()
+        for pair in ("negative-neutral", "positive-neutral", "neutral-neutral")
+    ]
+    yield about(
+        "The dot-products of pairs with a neutral word are small: under a tenth of the others (Data II)",
+        source,
+        sum(plain) / sum(values.abs() for values in (*same, across)),
+        name="mean |dot-product| of three pairs with a neutral word over that of the three others",
+        comparison="<",
+        threshold=0.1,
+    )
+    yield about(
+        "Pairs of one class have larger dot-products than the pair of two classes has in size (Data II)",
+        source,
+        sum(same) / 2 + across,
+        name="mean dot-product of the two pairs of one class + of the pair of two classes",
+        comparison=">",
+    )
 
 
 def both(course: pd.DataFrame, source: str) -> Iterator[Claim]:

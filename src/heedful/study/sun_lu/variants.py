@@ -7,7 +7,7 @@ import pandas as pd
 from heedful.records import Claim, Estimate
 from heedful.study.experiment import Experiment, Tables
 from heedful.study.sun_lu import trainings
-from heedful.study.sun_lu.effects import effect_of_runs, gap
+from heedful.study.sun_lu.effects import effect, effect_of_runs, gap, share
 from heedful.study.sun_lu.patterns import attention_claims, polarity_claims
 from heedful.study.sun_lu.scores import SCORES
 from heedful.study.workbench import Bench
@@ -80,9 +80,21 @@ def claim_penalty(tables: Tables) -> Iterator[Claim]:
             comparison="<",
             threshold=0,
         )
-        yield from attention_claims(
-            words[words["penalty"] == penalty], PENALTY_SOURCE, also=f", penalty {penalty:g}"
-        )
+        penalised = words[words["penalty"] == penalty]
+        yield from attention_claims(penalised, PENALTY_SOURCE, also=f", penalty {penalty:g}")
+        for kind in ("positive", "negative"):
+            yield Claim.decided(
+                f"With the penalty {kind} words end up with attention scores above 0 ({note})",
+                PENALTY_SOURCE,
+                effect=effect(
+                    f"share of {kind} words with an attention score above 0",
+                    penalised[penalised["type"] == kind],
+                    share("attention", [kind]),
+                    measured="The words typed by the training split.",
+                ),
+                comparison=">",
+                threshold=0.5,
+            )
         yield Claim.decided(
             f"The penalty brings no significant accuracy: less than {GAIN:g} point ({note})",
             PENALTY_SOURCE,
