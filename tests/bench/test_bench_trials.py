@@ -87,11 +87,36 @@ def test_the_debate_bench_measures_tau_at_each_length():
 
 
 def test_the_exact_adversary_is_never_behind_the_ascent():
-    command = "debate --part adversary --texts 5 --restarts 1 --steps 3 --rounds 1"
+    command = "debate --part adversary --made --texts 5 --restarts 1 --steps 3 --rounds 1"
     found = found_by(command)["adversary"]
+    assert found["made"]
     assert found["least_gain"] > -1e-6
+    assert found["behind"] == 0
     assert found["ratio"] == pytest.approx(found["ascent_seconds"] / found["seconds"])
     assert "nats farther" in shown_by(command)
+
+
+def test_the_adversary_is_not_timed_on_made_up_texts_unless_asked(monkeypatch):
+    monkeypatch.delenv("HEEDFUL_DATA", raising=False)
+    result = run(app, ["bench", "debate", "--part", "adversary", "--texts", "5"])
+    assert result.exit_code == 2
+    assert "reviews of imdb, which are not at hand" in result.stderr
+    assert "--made" in result.stderr
+
+
+@pytest.mark.corpora
+@pytest.mark.slow
+def test_the_adversary_is_timed_on_test_reviews_under_a_trained_model(data_dir):
+    from heedful.bench.debate import review_trace
+    from heedful.data.named import load_data
+
+    trace = review_trace(5, epochs=1, data_dir=data_dir)
+    longest = max(len(text.split()) for text in load_data("imdb", data_dir=data_dir).split("test").texts)
+    assert len(trace) == 5
+    assert trace.linear.out_features == 1
+    assert 50 < int(trace.mask.sum(1).max()) <= longest
+    even = trace.mask / trace.mask.sum(1, keepdim=True)
+    assert float((trace.weights - even).abs().sum(1).mean()) > 0.1  # it has learnt where to look
 
 
 def test_the_watch_is_measured_beside_its_training_and_the_flow_beside_an_evaluation(reviews):

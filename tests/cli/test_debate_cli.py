@@ -61,7 +61,7 @@ def test_only_some_stages_are_held_and_printed_for_a_person(corpus):
     assert told.exit_code == 0, told.stderr
     assert "output change under permuted" in told.stdout
     assert "Jain & Wallace (2019), 4.2.2" in told.stdout
-    assert "2 stages, 1 trainings of about" in told.stderr
+    assert "2 stages, 1 training of " in told.stderr
     assert Path("runs/debate-small-dp-quick/debate-adversary/jain-wallace-adversary.png").exists()
 
 

@@ -1,12 +1,14 @@
 """A debate is prepared from a run or a corpus, adopts what is there, and leaves out what cannot be had."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from debated import MODEL, SMALL, bench_in, work_here, write_corpus
 
 from heedful.errors import UserError
 from heedful.study.debate import STAGES, debate_on
-from heedful.study.estimating import estimate
+from heedful.study.estimating import Work, estimate, work
 from heedful.study.experiment import Reproduction, reproduce
 from heedful.training import load_run, train
 
@@ -96,10 +98,63 @@ def test_the_estimate_grows_with_what_is_asked(place):
     debate = debate_on(place / "small.csv", model=MODEL, seeds=4, **SMALL)
     few = estimate(debate, debate.stages(["agreement"]), quick=False, workers=1)
     all_of_it = estimate(debate, debate.stages(), quick=False, workers=1)
-    assert few.trainings == 1
-    assert all_of_it.trainings == 4 + 8 + 6 * 3 + 6 + 1
+    assert (few.trainings, few.guided) == (1, 0)
+    # Seeds, uniform, frozen, three ladders' adversaries, all strengths but the shared one, labels.
+    assert all_of_it.trainings == 4 + 4 + 4 + 3 + (6 - 1) + 3
+    assert all_of_it.guided == 3 * 5
     assert all_of_it.total > few.total > 0
     known = debate_on(place / "run", seeds=4)
     run = estimate(known, known.stages(["agreement"]), quick=False, workers=1)
     assert (run.trainings, run.training) == (0, load_run(place / "run").result["seconds"])
     assert np.isfinite(run.total)
+
+
+def test_the_estimate_counts_no_frozen_training_where_there_is_none(place):
+    changes = {"embedding_source": "uniform", "embedding": 11, "hidden": 6, "epochs": 1, "attention_width": 7}
+    debate = debate_on(place / "small.csv", model="han-noenc", seeds=2, limit=7, **changes)
+    assert not debate.frozen
+    assert [one.cells for one in work(debate, ["uniform"], quick=True)] == [2, 2]
+    flat = debate_on(place / "small.csv", model=MODEL, seeds=2, **SMALL)
+    assert [one.cells for one in work(flat, ["uniform"], quick=True)] == [2, 2, 2]
+
+
+def test_cells_share_workers_and_trainings_of_one_cell_follow_each_other():
+    assert Work(5, 2).turns(2) == 6
+    assert Work(1, 4).turns(8) == 4
+
+
+def test_more_classes_have_no_exact_guide(place, monkeypatch):
+    debate = debate_on(place / "small.csv", model=MODEL, seeds=2, **SMALL)
+    (guided,) = (one for one in work(debate, ["diagnostic"], quick=True) if one.guided)
+    assert (guided.cells, guided.trainings) == (2, 5)
+    three = replace(debate, corpus=replace(debate.corpus, label_names=("a", "b", "c")))
+    (guided,) = (one for one in work(three, ["diagnostic"], quick=True) if one.guided)
+    assert guided.trainings == 4
+
+
+def test_a_run_finds_its_file_from_another_folder(tmp_path, monkeypatch):
+    home, away = tmp_path / "home", tmp_path / "away"
+    home.mkdir(), away.mkdir()
+    write_corpus(home)
+    monkeypatch.chdir(home)
+    train("small.csv", model=MODEL, out="runs/mine", **{**SMALL, "epochs": 1})
+    here = debate_on("runs/mine", seeds=2)
+    monkeypatch.chdir(away)
+    debate, bench = debate_on(home / "runs" / "mine", seeds=2, limit=5), bench_in(tmp_path)
+    assert debate.corpus.fingerprint == here.corpus.fingerprint
+    # The same cells, so that what was measured from one folder is there in the other.
+    assert debate.ground.study("x").cells == here.ground.study("x").cells
+    work_here(monkeypatch)
+    monkeypatch.setattr("heedful.study.workbench.train_run", None)
+    debate.adopt(bench)
+    (stage,) = debate.stages(["permutation"])
+    assert not reproduce(stage.experiment(debate.ground), bench).tables["findings"].empty
+
+
+def test_a_file_that_is_gone_is_said_in_a_sentence(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_corpus(tmp_path)
+    train("small.csv", model=MODEL, out="runs/mine", **{**SMALL, "epochs": 1})
+    (tmp_path / "small.csv").unlink()
+    with pytest.raises(UserError, match=r"trained on small\.csv, which is neither here nor"):
+        debate_on("runs/mine")

@@ -10,11 +10,22 @@ import torch
 from debated import CORPUS, SMALL, bench_in, ground, work_here
 from scipy.stats import kendalltau
 
+from heedful.data.vocabulary import Vocabulary
+from heedful.models.building import build_model
 from heedful.models.trace import probabilities
+from heedful.report.jain_wallace import FIGURES
+from heedful.report.jain_wallace.naming import class_colours, grid_of, label_edges
 from heedful.study.experiment import find_experiments, reproduce
-from heedful.study.ground import MAIN, MODELS, paper_ground
+from heedful.study.ground import MAIN, MODELS, main_model, paper_ground, quick_settings
+from heedful.study.ground import SMALL as SMALL_SETTINGS
 from heedful.study.jain_wallace.adversary import adversary_claims, adversary_rows
-from heedful.study.jain_wallace.agreement import agreement_claims, agreement_rows, measure_agreement
+from heedful.study.jain_wallace.agreement import (
+    agreement_claims,
+    agreement_findings,
+    agreement_rows,
+    measure_agreement,
+    summary,
+)
 from heedful.study.jain_wallace.permutation import permutation_claims, permutation_rows
 from heedful.study.workbench import Bench
 from heedful.training import train
@@ -113,14 +124,36 @@ def test_claims_about_agreement_follow_the_numbers():
     ]
 
 
+def test_a_random_ranking_stands_beside_the_share_of_significant_texts():
+    pairs = [("attention", "gradient"), ("attention", "leave-one-out"), ("gradient", "leave-one-out")]
+    table = agreement_table(m=dict(zip(pairs, (0.3, 0.8, 0.6), strict=True)))["agreement"]
+    table = table.assign(spearman=0.0, random_spearman=0.0, overlap=0.0, random_overlap=0.0)
+    table["decided_class"] = "yes"
+    table["significant"] = np.where(table["instance"] < 45, 1.0, 0.0)
+    table["random_significant"] = np.where(table["instance"] < 3, 1.0, 0.0)
+    table.loc[table["instance"] == 59, ["significant", "random_significant"]] = np.nan
+    shares = [one for one in agreement_findings({"agreement": table}) if one.name.startswith("share")]
+    assert len(shares) == 3
+    for share in shares:
+        assert (share.value, share.count) == (pytest.approx(45 / 59), 59)
+        assert share.baselines["random"].value == pytest.approx(3 / 59)
+        assert share.baselines["random"].interval.high < 0.2
+    lines = summary(table)
+    assert lines["significant, random"].tolist() == ["0.051"] * 3
+    assert lines["pair"].tolist() == [" and ".join(pair) for pair in pairs]
+
+
 def test_claims_about_permutation_and_adversary_follow_the_numbers():
     about = {"corpus": "made", "model": MAIN, "seed": 0, "instance": np.arange(60), "decided": 0}
     largest = np.where(np.arange(60) % 2, 0.9, 0.1)
     change = np.where(np.arange(60) % 2, 0.6, 0.01)
     tables = {"permutation": pd.DataFrame({**about, "largest": largest, "change": change})}
     assert [claim.outcome for claim in permutation_claims(tables)] == ["undecided", "does not hold"]
+    # A hierarchical model's weights are of sentences, so these claims must not speak of words.
+    assert not any("word" in claim.statement for claim in permutation_claims(tables))
     far = pd.DataFrame({**about, "largest": largest, "divergence": 0.6, "kind": "exact", "epsilon": 0.01})
     assert [claim.outcome for claim in adversary_claims({"adversary": far})] == ["holds", "holds"]
+    assert not any("word" in claim.statement for claim in adversary_claims({"adversary": far}))
     bound = far.assign(divergence=0.1, kind="lower bound")
     assert [claim.outcome for claim in adversary_claims({"adversary": bound})] == ["undecided", "undecided"]
 
@@ -129,8 +162,8 @@ def test_an_experiment_leaves_tables_claims_and_figures(tmp_path, monkeypatch):
     work_here(monkeypatch)
     bench, place = bench_in(tmp_path), ground(tmp_path)
     tables = measure_agreement(bench, place)
-    assert tables["summary"]["texts"].tolist() == [13]
-    assert tables["summary"]["seeds"].tolist() == [2]
+    assert tables["summary"]["texts"].tolist() == [13] * 3
+    assert tables["summary"]["seeds"].tolist() == [2] * 3
     (experiment,) = find_experiments("jain-wallace-agreement")
     monkeypatch.setattr("heedful.study.jain_wallace.paper_ground", lambda bench: place)
     done = reproduce(experiment, bench)
@@ -150,8 +183,57 @@ def test_the_papers_ground_is_four_corpora_and_six_models_and_quick_is_small(tmp
     quick = paper_ground(Bench(tmp_path, quick=True))
     assert (quick.corpora, len(quick.models)) == (("sst",), 2)
     assert all(cell.prepared[0].hidden == 32 for cell in quick.study("quick").cells)
+    named = paper_ground(Bench(tmp_path, quick=True, models=MODELS))
+    for cell in named.study("all").cells:  # tanh has a layer of H/2, dot is divided by √H
+        model = build_model(cell.prepared[0], Vocabulary.build([]), ("no", "yes"))
+        score = model.words.attention.score
+        if cell.model.endswith("dot"):
+            assert score.scale == pytest.approx(32**0.5)
+        else:
+            assert (score.context.shape, score.scale) == ((16,), 1)
+    assert quick_settings("dp") == SMALL_SETTINGS  # another model keeps its own scale
     asked = paper_ground(Bench(tmp_path, corpora=("agnews",), models=(MODELS[3],)), models=(MAIN,))
     assert (asked.corpora, asked.models) == (("agnews",), (MODELS[3],))
+
+
+def test_a_legend_names_the_classes_of_every_corpus():
+    frames = []
+    for corpus, names in (("one", ["no", "yes"]), ("other", ["cats", "dogs", "yes"])):
+        decided = np.arange(60) % len(names)
+        about = {"corpus": corpus, "model": MAIN, "seed": 0, "instance": np.arange(60), "decided": decided}
+        about |= {"decided_class": np.array(names)[decided], "largest": 0.1, "kind": "exact"}
+        about |= {"first": "attention", "second": "gradient", "tau": np.linspace(-1, 1, 60)}
+        frames.append(pd.DataFrame({**about, "random_tau": 0.0, "change": 0.1, "divergence": 0.2}))
+    table = pd.concat(frames)
+    for name in ("taus", "permutation", "adversary-weights"):
+        figure = FIGURES[f"jain-wallace-{name}"](
+            {"agreement": table, "permutation": table, "adversary": table}
+        )
+        told = [text.get_text() for legend in figure.legends for text in legend.get_texts()]
+        expected = [f"decided: {name}" for name in ("no", "yes", "cats", "dogs")]
+        assert told == (["random ranking"] if name == "taus" else []) + expected
+        assert not any(axis.get_legend() for axis in figure.axes)
+
+
+def test_the_lowest_panel_of_each_column_is_labelled_also_where_the_last_row_is_short():
+    from heedful.report.style import new_figure
+
+    axes = grid_of(new_figure(), 3, sharex=True)
+    for axis in axes:
+        axis.set_xlabel("τ")
+    label_edges(axes)
+    assert [axis.get_xlabel() for axis in axes] == ["", "τ", "τ"]
+
+
+def test_eight_classes_have_eight_colours():
+    table = pd.DataFrame({"corpus": "x", "decided": range(8), "decided_class": list("abcdefgh")})
+    assert len(set(class_colours(table).values())) == 8
+
+
+def test_claims_are_about_the_papers_own_model_or_another_recurrent_one():
+    assert main_model(MODELS) == MAIN
+    assert main_model(["jain-wallace-bilstm-dot", "jain-wallace-average-dot"]) == "jain-wallace-bilstm-dot"
+    assert main_model(["dp", "ad", "dp"]) == "ad"
 
 
 def test_figures_are_drawn_without_torch():

@@ -3,13 +3,19 @@
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
+import torch
 
+from heedful.data.batches import make_batch
 from heedful.data.encoded import EncodedTexts
 from heedful.data.synthetic import Synthetic, make_synthetic
 from heedful.errors import UserError
+from heedful.study.auditing.retrained import seeds_trial
 from heedful.study.seeds import compare_attention, seeds_findings, seeds_variance
 from heedful.training import train
+from heedful.training.reopening import encode_for
+from heedful.trials.stream import sample_rows
 
 
 @pytest.fixture(scope="module")
@@ -81,6 +87,25 @@ def test_a_limit_draws_texts_by_the_seed_and_one_run_is_too_few(runs, corpus):
     assert seeds_variance(runs[:2], corpus, limit=7, seed=1).table["label"].tolist() == other
     with pytest.raises(UserError, match="at least two runs"):
         seeds_variance(runs[:1], corpus)
+
+
+def test_a_limit_changes_neither_the_numbers_of_the_texts_nor_their_rows(runs, corpus):
+    whole = seeds_variance(runs, corpus).table.set_index("instance")
+    some = seeds_variance(runs, corpus, limit=7).table.set_index("instance")
+    assert some.index.tolist() == sample_rows(len(whole), 7).tolist()
+    pd.testing.assert_frame_equal(some, whole.loc[some.index], rtol=1e-5)  # also what chance dealt out
+
+
+def test_an_audit_compares_seeds_as_this_does(runs, corpus):
+    whole = seeds_variance(runs, corpus).table
+    encoded = encode_for(runs[0].model, corpus.split("test"))
+    batch = make_batch(encoded, np.arange(len(encoded)))
+    with torch.inference_mode():
+        rows = seeds_trial([run.model for run in runs])(batch, 0)
+    for name in ("overlap", "divergence"):
+        assert np.allclose(rows[name], whole[name], atol=1e-6, equal_nan=True)
+        assert np.allclose(rows[f"{name}_shuffled"], whole[f"shuffled_{name}"], atol=1e-6, equal_nan=True)
+    assert np.allclose(rows["overlap_random"], whole["random_overlap"], equal_nan=True)
 
 
 def test_runs_with_other_words_are_refused(runs, corpus):

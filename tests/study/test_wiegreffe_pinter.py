@@ -1,17 +1,30 @@
 """The measures of Wiegreffe & Pinter's experiments on a small model, and their claims on tables made up."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
-from debated import CORPUS, MODEL, SMALL, bench_in, ground, work_here
+from debated import CORPUS, MODEL, SMALL, bench_in, ground, work_here, write_corpus
 
+from heedful.report.figures import draw
 from heedful.study.diagnostic import GUIDES, diagnose, exact_guide, freeze, uniform_guide
-from heedful.study.ground import MAIN
+from heedful.study.ground import MAIN, Ground
+from heedful.study.jain_wallace.adversary import adversary_measure, measure_adversary
+from heedful.study.pooling import shown
 from heedful.study.strengths import adversaries, beside, kept_adversary
-from heedful.study.wiegreffe_pinter.curve import MARGIN, curve_claims, measure_curve, points, strongest
+from heedful.study.wiegreffe_pinter.curve import (
+    MARGIN,
+    curve_claims,
+    curve_findings,
+    measure_curve,
+    points,
+    strongest,
+)
 from heedful.study.wiegreffe_pinter.ladder import diagnostic_claims, measure_diagnostic
-from heedful.study.wiegreffe_pinter.seeds import measure_seeds, seeds_claims
-from heedful.study.wiegreffe_pinter.uniform import measure_uniform, uniform_claims
+from heedful.study.wiegreffe_pinter.posthoc import posthoc_rows, searched
+from heedful.study.wiegreffe_pinter.seeds import measure_seeds, seeds_claims, seeds_tables_findings
+from heedful.study.wiegreffe_pinter.uniform import measure_uniform, uniform_claims, uniform_findings
 from heedful.training import load_run, train
 from heedful.training.reopening import encode_for
 
@@ -41,8 +54,6 @@ def test_guides_are_weights_of_each_text(run):
 
 
 def test_the_diagnostic_never_sees_the_test_split_before_the_end(run):
-    from dataclasses import replace
-
     labels = np.where(CORPUS.splits == "test", 1 - CORPUS.labels, CORPUS.labels)
     first, second = (
         diagnose(run, corpus, strength=0.01, settings=SMALL).set_index("guide")
@@ -81,8 +92,9 @@ def runs_table(**reached):
                 "model": MAIN,
                 "seed": range(4),
                 "kind": kind,
+                "accuracy": values,
                 "macro_f1": values,
-                "texts": 100,
+                "texts": 1000,
             }
         )
         for kind, values in reached.items()
@@ -118,36 +130,145 @@ def test_both_readings_of_the_diagnostic_are_judged():
     assert len({claim.source for claim in claims}) == 2
 
 
-def curve_table(change, divergence):
-    """A made-up curve: two strengths, two seeds, and the post-hoc adversary, of 40 texts."""
-    rows = []
-    for kind, strength, moved, apart in (
-        ("adversary", 0.0, 0.01, 0.1),
-        ("adversary", 0.1, change, divergence),
-        ("seed", np.nan, 0.05, 0.2),
-        ("post-hoc adversary", np.nan, 0.005, 0.65),
-    ):
-        noise = 0.01 * np.random.default_rng(3).standard_normal(40)
-        about = {
-            "corpus": "made",
-            "model": MAIN,
-            "seed": 0,
-            "kind": kind,
-            "strength": strength,
-            "how": "exact",
-        }
-        numbers = {"instance": np.arange(40), "change": moved, "divergence": apart + noise, "same": True}
-        rows.append(pd.DataFrame({**about, **numbers}))
-    return {"curve": pd.concat(rows, ignore_index=True)}
+def curve_table(change, divergence, *, dev_change=None, other_seeds=True, how="exact"):
+    """A made-up curve: two strengths, another seed, and the post-hoc adversary, of 40 texts a split."""
+    tables = {}
+    for split, moves in (("curve", change), ("dev", change if dev_change is None else dev_change)):
+        rows = []
+        for kind, strength, moved, apart in (
+            ("adversary", 0.0, moves[0], 0.1),
+            ("adversary", 0.1, moves[1], divergence),
+            ("seed", np.nan, 0.05, 0.2),
+            ("post-hoc adversary", np.nan, 0.005, 0.65),
+        ):
+            noise = 0.01 * np.random.default_rng(3).standard_normal(40)
+            about = {"corpus": "made", "model": MAIN, "seed": 0, "kind": kind, "strength": strength}
+            about |= {"how": how, "search": "as it was searched"}
+            numbers = {"instance": np.arange(40), "change": moved, "divergence": apart + noise, "same": True}
+            rows.append(pd.DataFrame({**about, **numbers}))
+        table = pd.concat(rows, ignore_index=True)
+        tables[split] = table if other_seeds else table[table["kind"] != "seed"]
+    return tables
+
+
+NEAR, FAR = 0.01, 0.05 + 2 * MARGIN  # outputs that are as near as other seeds', and that are not
 
 
 def test_claims_about_trained_adversaries_are_about_those_that_decide_alike():
-    outcomes = [claim.outcome for claim in curve_claims(curve_table(0.02, 0.5))]
-    assert outcomes == ["holds", "holds"]
-    tables = curve_table(0.05 + 2 * MARGIN, 0.5)  # far, but it decides otherwise
-    assert strongest(tables["curve"])[0] == 0.0
-    assert [claim.outcome for claim in curve_claims(tables)] == ["does not hold", "holds"]
+    tables = curve_table((NEAR, 0.02), 0.5)
+    assert [claim.outcome for claim in curve_claims(tables)] == ["holds", "holds", "holds"]
+    tables = curve_table((NEAR, FAR), 0.5)  # far, but it decides otherwise
+    assert strongest(tables["dev"]) == (0.0, True)
+    assert [claim.outcome for claim in curve_claims(tables)] == ["holds", "does not hold", "holds"]
     assert [name for name, _ in points(tables["curve"])][:2] == ["adversary, λ = 0", "adversary, λ = 0.1"]
+
+
+def test_the_dev_split_chooses_the_adversary_and_the_test_split_judges_it():
+    tables = curve_table((NEAR, 0.02), 0.5, dev_change=(NEAR, FAR))
+    assert {claim.effect.coordinates["strength"] for claim in curve_claims(tables)} == {0.0}
+    tables = curve_table((NEAR, FAR), 0.5, dev_change=(NEAR, 0.02))  # as the test split would not choose
+    claims = curve_claims(tables)
+    assert {claim.effect.coordinates["strength"] for claim in claims} == {0.1}
+    assert [claim.outcome for claim in claims] == ["does not hold", "undecided", "undecided"]
+
+
+def test_where_no_adversary_decides_alike_the_claims_say_so_and_are_there():
+    claims = curve_claims(curve_table((FAR, 0.3), 0.5))
+    assert [claim.outcome for claim in claims] == ["does not hold", "undecided", "undecided"]
+    assert "λ = 0, the nearest on dev, where none does" in claims[0].statement
+    assert all("no trained model decides alike" in claim.statement for claim in claims[1:])
+    assert claims[0].effect.value == pytest.approx(2 * MARGIN)
+
+
+def test_one_seed_cannot_tell_how_far_others_go_and_says_so():
+    claims = curve_claims(curve_table((NEAR, 0.015), 0.5, other_seeds=False))
+    assert [claim.outcome for claim in claims] == ["holds", "undecided", "holds"]
+    assert "there is no other seed" in claims[1].statement
+
+
+@pytest.mark.parametrize(("how", "kind"), [("exact", "estimate"), ("lower bound", "lower bound")])
+def test_a_post_hoc_adversary_that_was_climbed_for_is_a_lower_bound(how, kind):
+    tables = curve_table((NEAR, 0.02), 0.5, how=how)
+    found = {finding.name: finding for finding in curve_findings(tables)}
+    far = found["divergence of attention, post-hoc adversary"]
+    assert (far.kind, shown(far).startswith("≥")) == (kind, kind == "lower bound")
+    assert "as it was searched" in far.measured
+    assert found["change of output, post-hoc adversary"].kind == "estimate"
+    assert found["divergence of attention, seed"].kind == "estimate"
+    last = curve_claims(tables)[-1]
+    assert (last.outcome, last.effect.kind) == ("holds", kind)
+
+
+def test_a_shortened_ascent_says_so_and_the_published_one_does_not():
+    assert "3 restarts × 100 steps, fewer than the published 5 × 500" in searched(
+        {"restarts": 3, "steps": 100}
+    )
+    assert "fewer" not in searched({"restarts": 5, "steps": 500})
+
+
+def test_three_classes_have_a_lower_bound_that_is_measured_once(tmp_path, monkeypatch):
+    work_here(monkeypatch)
+    path = write_corpus(tmp_path)
+    frame = pd.read_csv(path)
+    frame["label"] = [
+        f"{label} {number % 2}" if label == frame["label"][0] else label
+        for number, label in enumerate(frame["label"])
+    ]
+    frame.to_csv(path, index=False)
+    place = Ground((str(path),), (MODEL,), (0, 1), {**SMALL, "epochs": 1}, limit=11)
+    bench = bench_in(tmp_path)
+    measure_adversary(bench, place)
+    climbed = []
+    monkeypatch.setattr("heedful.study.jain_wallace.adversary.ascent_adversary", climbed.append)
+    seeds = measure_seeds(bench, place)  # reads what was measured: nothing climbs again
+    assert not climbed
+    assert len(list((bench.folder / "measured").glob("adversary_rows-*"))) == 1
+    beyond = [finding for finding in seeds_tables_findings(seeds) if "adversary" in finding.name]
+    assert [finding.kind for finding in beyond] == ["lower bound", "lower bound"]
+    assert all("5 restarts × 500 steps: a lower bound" in finding.measured for finding in beyond)
+    assert seeds["summary"]["adversary"].str.startswith("≥").all()
+    assert len(draw("wiegreffe-pinter-seeds", seeds).axes[0].texts) == 1
+    posthoc = posthoc_rows(bench, place)
+    assert (posthoc["seed"].unique().tolist(), len(posthoc)) == ([0], 11)
+
+
+@pytest.mark.parametrize("quick", [False, True])
+def test_the_ascent_is_the_published_one_also_when_quick(tmp_path, quick):
+    measure = adversary_measure(bench_in(tmp_path, quick=quick), ground(tmp_path))
+    assert (measure.options["restarts"], measure.options["steps"]) == (5, 500)
+
+
+def test_accuracy_and_f1_have_findings_with_intervals_inside_0_and_1():
+    table = runs_table(trained=[0.97, 0.99, 0.98, 1.0], uniform=[0.9, 0.92, 0.91, 0.9])
+    table["accuracy"] = table["macro_f1"] - 0.01
+    found = {finding.name: finding for finding in uniform_findings({"runs": table})}
+    for name in ("accuracy", "macro F1"):
+        for kind in ("trained", "uniform"):
+            finding = found[f"{name} with {kind} weights"]
+            assert 0 <= finding.interval.low < finding.value < finding.interval.high <= 1
+        assert found[f"{name} gained over uniform weights"].seeds == 4
+    assert found["accuracy with trained weights"].value == pytest.approx(0.975)
+
+
+def test_seeds_that_happen_to_agree_decide_nothing_for_sure():
+    same = runs_table(trained=[0.81] * 4, uniform=[0.8] * 4).query("seed < 2").assign(texts=100)
+    claims = uniform_claims({"runs": same})  # 100 texts cannot tell 0.01 from 0 or 0.02
+    assert [claim.outcome for claim in claims] == ["undecided", "undecided"]
+
+
+def test_the_diagnostic_reads_no_word_beyond_those_its_guides_have_weights_for():
+    run = train(CORPUS, model=MODEL, max_length=3, **SMALL)
+    words = [text.split() for text in CORPUS.texts]
+    ends = np.empty(len(words), int)  # each text ends as another of its split does, so all words stay
+    for split in ("train", "dev", "test"):
+        rows = np.flatnonzero(CORPUS.splits == split)
+        ends[rows] = np.roll(rows, 1)
+    texts = [" ".join([*own[:3], *words[end][3:]]) for own, end in zip(words, ends, strict=True)]
+    first, second = (
+        diagnose(run, replace(CORPUS, texts=own), strength=0.01, settings=SMALL)
+        for own in (CORPUS.texts, texts)
+    )
+    pd.testing.assert_frame_equal(first, second)
 
 
 def test_a_penalty_on_learnt_attention_is_dropped_where_nothing_is_learnt(tmp_path, monkeypatch):
@@ -160,8 +281,6 @@ def test_a_penalty_on_learnt_attention_is_dropped_where_nothing_is_learnt(tmp_pa
 
 @pytest.mark.slow
 def test_the_four_experiments_share_their_runs_and_draw_their_figures(tmp_path, monkeypatch):
-    from heedful.report.figures import draw
-
     work_here(monkeypatch)
     bench, place = bench_in(tmp_path), ground(tmp_path, seeds=(0, 1, 2))
     figures = {}

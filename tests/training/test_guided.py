@@ -103,3 +103,21 @@ def test_weights_of_other_texts_are_refused(run, sets):
         guided(run, sets, {**guides, "train": guides["dev"]})
     with pytest.raises(UserError, match="the split test"):
         guided(run, sets, {name: guides[name] for name in ("train", "dev")})
+
+
+def test_the_rate_is_halved_whenever_dev_does_not_rise_as_in_the_main_loop(run, sets):
+    guides = {name: attention_over(run.model, encoded) for name, encoded in sets.items()}
+    halved = guided(run, sets, guides, epochs=5, halve_on_plateau=True)
+    rate, best = 0.02, -1.0
+    for row in halved.history:
+        assert row["rate"] == pytest.approx(rate)
+        if row["dev"] > best:
+            best = row["dev"]
+        else:
+            rate /= 2
+    assert rate < 0.02  # it came to that
+    same = guided(run, sets, guides, epochs=5)
+    assert {row["rate"] for row in same.history} == {0.02}
+    first = next(number for number, row in enumerate(halved.history) if row["rate"] < 0.02)
+    assert halved.history[:first] == same.history[:first]
+    assert halved.history[first]["train_loss"] != same.history[first]["train_loss"]

@@ -13,6 +13,7 @@ from heedful.cli.stopping import can_be_stopped
 
 if TYPE_CHECKING:
     from heedful.records import Finding
+    from heedful.study.estimating import Estimate
     from heedful.study.experiment import Reproduction
 
 SCHEMA = 1
@@ -90,10 +91,7 @@ def debate(
         progress=progress,
     )
     time_needed = estimate(prepared, stages, quick=quick, workers=workers or cores())
-    say(
-        f"{len(stages)} stage{'s' if len(stages) > 1 else ''}, {time_needed.trainings} trainings of about "
-        f"{time_needed.training:.0f} s: {_said(time_needed.total)} in all, if nothing is there yet."
-    )
+    say(f"{_counted(len(stages), 'stage')}, {_trainings(time_needed)}, if nothing is there yet.")
     prepared.adopt(bench)
     done = []
     with can_be_stopped("What was trained and measured is kept: give the same command again to go on."):
@@ -119,8 +117,27 @@ def _default(source: str, is_run: bool, model: str, quick: bool) -> Path:
     return default_folder("debate", Path(source).stem, model, *(["quick"] if quick else []))
 
 
+def _trainings(needed: "Estimate") -> str:
+    """How many trainings of which length, and what all of it takes."""
+    parts = []
+    if needed.trainings:
+        parts.append(f"{_counted(needed.trainings, 'training')} of {_said(needed.training)}")
+    if needed.guided:
+        of = _said(needed.guided_training)
+        parts.append(f"{_counted(needed.guided, 'classifier')} of single words of {of}")
+    return f"{' and '.join(parts) or 'no training'}: {_said(needed.total)} in all"
+
+
+def _counted(count: int, thing: str) -> str:
+    return f"{count} {thing}{'' if count == 1 else 's'}"
+
+
 def _said(seconds: float) -> str:
-    return f"about {seconds / 60:.0f} min" if seconds >= 90 else f"about {seconds:.0f} s"
+    if seconds >= 5400:
+        return f"about {seconds / 3600:.1f} h"
+    if seconds >= 90:
+        return f"about {seconds / 60:.0f} min"
+    return f"about {seconds:.0f} s" if seconds >= 1 else "under a second"
 
 
 def _draw(figures: Sequence[str], done: "Reproduction") -> list[Path]:

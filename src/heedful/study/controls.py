@@ -1,11 +1,12 @@
 """Is attention needed? (Wiegreffe & Pinter, 2019, section 3.1.) The same model with weights of another kind.
 
 What a model reaches with uniform weights, or with weights frozen from another run, beside what it reaches
-with its own. Over several seeds intervals are Student's t over seeds, on the same texts; with one seed they
-are paired bootstraps over the texts. Axes: S seeds, N texts, K classes.
+with its own. All runs are judged on the same texts, so intervals are over seeds and texts, crossed
+(`records.crossed`); those of one seed are over texts alone, and say so. Axes: S seeds, N texts, K classes.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +16,8 @@ from numpy.typing import NDArray
 from heedful.data.corpus import Corpus
 from heedful.errors import UserError
 from heedful.models.trace import decisions
-from heedful.records import Estimate, Finding, bootstrap, seeds_interval
+from heedful.records import Finding
+from heedful.records.crossed import crossed_interval
 from heedful.records.finding import Scalar
 from heedful.training.evaluation import evaluate
 from heedful.training.reopening import encode_for
@@ -23,14 +25,16 @@ from heedful.training.run import Run
 
 TRAINED = "trained"
 MEASURES = {"accuracy": "accuracy", "macro_f1": "macro F1"}
+Decided = NDArray[np.int64]
+Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
 class Controls:
     """What each kind of weights decides (S,N), "trained" among them, and the labels (N,)."""
 
-    decided: Mapping[str, NDArray[np.int64]]
-    labels: NDArray[np.int64]
+    decided: Mapping[str, Decided]
+    labels: Decided
     split: str = "test"
 
     def __post_init__(self) -> None:
@@ -44,7 +48,7 @@ class Controls:
     def table(self) -> pd.DataFrame:
         """One row for each kind and seed: accuracy and macro F1."""
         rows = [
-            {"kind": kind, "run": number, **_scores(one, self.labels)}
+            {"kind": kind, "run": number, **{name: scores(one, self.labels, name)[0] for name in MEASURES}}
             for kind, decided in self.decided.items()
             for number, one in enumerate(decided)
         ]
@@ -53,111 +57,139 @@ class Controls:
     def findings(self, *, coordinates: Mapping[str, Scalar] | None = None) -> list[Finding]:
         """Accuracy and F1 of each kind, and how much the trained weights gain over each other kind."""
         found = []
-        for measure, name in MEASURES.items():
+        for measure in MEASURES:
             for kind in self.decided:
-                found.append(self._reached(kind, measure, name, coordinates or {}))
+                found.append(self._reached(kind, measure, coordinates or {}))
             for kind in self.decided:
                 if kind != TRAINED and TRAINED in self.decided:
-                    found.append(self._gained(kind, measure, name, coordinates or {}))
+                    found.append(self._gained(kind, measure, coordinates or {}))
         return found
 
-    def _reached(self, kind: str, measure: str, name: str, where: Mapping[str, Scalar]) -> Finding:
-        runs = self._by_seed(kind, measure)
-        one = self.decided[kind][0]
-        interval = (
-            seeds_interval(runs)
-            if len(runs) > 1
-            else bootstrap(_columns(one, self.labels), STATISTICS[measure]).interval
-        )
+    def _reached(self, kind: str, measure: str, where: Mapping[str, Scalar]) -> Finding:
+        decided, name, count = self.decided[kind], MEASURES[measure], len(self.labels)
+        runs, each = scores(decided, self.labels, measure), influences(decided, self.labels, measure)
         return Finding(
             f"{name} with {kind} weights",
             float(runs.mean()),
-            interval=interval,
-            count=len(self.labels),
+            interval=crossed_interval(runs, count=count, error=error_of(each), alone=True, within=(0, 1)),
+            count=count,
             seeds=len(runs),
             measured=f"{name} on the {self.split} split, mean over seeds",
             better="higher",
             coordinates={**where, "kind_of_weights": kind},
         )
 
-    def _gained(self, kind: str, measure: str, name: str, where: Mapping[str, Scalar]) -> Finding:
-        own, other = self._by_seed(TRAINED, measure), self._by_seed(kind, measure)
-        seeds = min(len(own), len(other))
-        if seeds > 1:
-            gain = own[:seeds] - other[:seeds]
-            estimate = Estimate(float(gain.mean()), seeds_interval(gain))
-            how = "seed by seed, on the same texts"
-        else:
-            first = _columns(self.decided[TRAINED][0], self.labels)
-            second = {f"other_{key}": v for key, v in _columns(self.decided[kind][0], self.labels).items()}
-            estimate = bootstrap({**first, **second}, _difference(STATISTICS[measure]))
-            how = "one seed, paired over texts"
+    def _gained(self, kind: str, measure: str, where: Mapping[str, Scalar]) -> Finding:
+        seeds = min(len(self.decided[TRAINED]), len(self.decided[kind]))
+        both = [self.decided[name][:seeds] for name in (TRAINED, kind)]
+        own, other = (scores(decided, self.labels, measure) for decided in both)
+        apart = influences(both[0], self.labels, measure) - influences(both[1], self.labels, measure)
+        name, count = MEASURES[measure], len(self.labels)
+        how = "seed by seed, on the same texts" if seeds > 1 else "one seed, paired over texts"
         return Finding(
             f"{name} gained over {kind} weights",
-            estimate.value,
-            interval=estimate.interval,
-            count=len(self.labels),
-            seeds=max(seeds, 1),
+            float((own - other).mean()),
+            interval=crossed_interval(
+                own - other, count=count, error=error_of(apart), alone=True, within=(-1, 1)
+            ),
+            count=count,
+            seeds=seeds,
             measured=f"{name} with learnt weights minus that with {kind} weights on the {self.split} split, "
             f"{how}",
             better="higher",
             coordinates={**where, "kind_of_weights": kind},
         )
 
-    def _by_seed(self, kind: str, measure: str) -> NDArray[np.float64]:
-        return np.array([_scores(one, self.labels)[measure] for one in self.decided[kind]])
-
 
 def compare_controls(runs: Mapping[str, Sequence[Run]], corpus: Corpus, *, split: str = "test") -> Controls:
     """Judge runs of each kind of weights on a split: `{"trained": [...], "uniform": [...]}`."""
+    labels = _labels(corpus, split)
+    decided = {kind: np.stack([decided_by(run, corpus, split) for run in own]) for kind, own in runs.items()}
+    return Controls(decided, labels, split)
+
+
+def judge(run: Run, corpus: Corpus) -> pd.DataFrame:
+    """A measure: what a run reached, in one row, and what it decided for each text of the test split."""
+    decided, labels = decided_by(run, corpus, "test"), _labels(corpus, "test")
+    reached = {f"test_{name}": scores(decided, labels, name)[0] for name in MEASURES}
+    return pd.DataFrame(
+        [{"dev_accuracy": run.result["dev_accuracy"], **reached, "decided": decided.tolist()}]
+    )
+
+
+def decided_by(run: Run, corpus: Corpus, split: str) -> Decided:
+    """What a run decides for every text (N,) of a split, in its order."""
+    return decisions(evaluate(run.model, encode_for(run.model, corpus.split(split))).logits).numpy()
+
+
+def scores(decided: Decided, labels: Decided, measure: str) -> Floats:
+    """The accuracy or macro F1 of each seed (S,), of decisions (S,N) or those of one seed (N,)."""
+    rows = np.atleast_2d(decided)
+    if measure == "accuracy":
+        return np.asarray((rows == labels).mean(1))
+    return np.array(
+        [np.mean([_f1(*_counts(one, labels, number)) for number in _said(one, labels)]) for one in rows]
+    )
+
+
+def influences(decided: Decided, labels: Decided, measure: str) -> Floats:
+    """What each text (N,) adds to the mean score of these seeds (S,N), to first order; they sum to 0.
+
+    Macro F1 is no mean over texts, but a function of means: of 2·hits and of how often a class is said or
+    true. Its change with each text's weight (the influence function; Hampel, 1974) is one, as resampling
+    would see it, and is paired text by text.
+    """
+    if measure == "accuracy":
+        hits = (decided == labels).mean(0)
+        return np.asarray(hits - hits.mean())
+    return np.mean([_influence(one, labels) for one in decided], axis=0)
+
+
+def error_of(each: Floats) -> float:
+    """The standard error over texts of a score, from its influences (N,)."""
+    return float(each.std(ddof=1) / math.sqrt(len(each))) if len(each) > 1 else 0.0
+
+
+def text_errors(
+    decided: Mapping[str, Decided], labels: Decided, pairs: Sequence[tuple[str, str]]
+) -> pd.DataFrame:
+    """The error over texts of each kind's mean score, and of the first's lead over the second of `pairs`.
+
+    Columns: kind, than (empty for a score by itself), measure, error.
+    """
+    rows = []
+    for measure in MEASURES:
+        each = {kind: influences(own, labels, measure) for kind, own in decided.items()}
+        rows += [(kind, "", measure, error_of(own)) for kind, own in each.items()]
+        rows += [(one, two, measure, error_of(each[one] - each[two])) for one, two in pairs]
+    return pd.DataFrame(rows, columns=["kind", "than", "measure", "error"])
+
+
+def _influence(decided: Decided, labels: Decided) -> Floats:
+    each = []
+    for number in _said(decided, labels):
+        hits, total = _counts(decided, labels, number)
+        each.append((2 * hits - _f1(hits, total) * total) / total.mean())
+    return np.asarray(np.mean(each, axis=0))
+
+
+def _said(decided: Decided, labels: Decided) -> Decided:
+    """The classes that there are: said, or true."""
+    return np.union1d(decided, labels)
+
+
+def _counts(decided: Decided, labels: Decided, number: int) -> tuple[Floats, Floats]:
+    """For each text whether it is a hit of this class, and whether it is said, plus whether it is true."""
+    said, true = decided == number, labels == number
+    return (said & true).astype(np.float64), said.astype(np.float64) + true
+
+
+def _f1(hits: Floats, total: Floats) -> float:
+    return float(2 * hits.mean() / total.mean())
+
+
+def _labels(corpus: Corpus, split: str) -> Decided:
     part = corpus.split(split)
     if not len(part):
         raise UserError(f"The corpus {corpus.name} has no {split} split: choose another.")
-    decided = {
-        kind: np.stack(
-            [decisions(evaluate(run.model, encode_for(run.model, part)).logits).numpy() for run in own]
-        )
-        for kind, own in runs.items()
-    }
-    return Controls(decided, np.asarray(part.labels, dtype=np.int64), split)
-
-
-def _scores(decided: NDArray[np.int64], labels: NDArray[np.int64]) -> dict[str, float]:
-    columns = {name: np.array([column.mean()]) for name, column in _columns(decided, labels).items()}
-    return {measure: float(STATISTICS[measure](columns)[0]) for measure in MEASURES}
-
-
-def _columns(decided: NDArray[np.int64], labels: NDArray[np.int64]) -> dict[str, NDArray[np.float64]]:
-    """What accuracy and F1 are statistics of: hits; and for each class its hits, and how often it is said."""
-    columns = {"hit": (decided == labels).astype(np.float64)}
-    for number in np.union1d(decided, labels):
-        columns[f"hit_{number}"] = ((decided == number) & (labels == number)).astype(np.float64)
-        columns[f"sum_{number}"] = (decided == number).astype(np.float64) + (labels == number)
-    return columns
-
-
-Means = Mapping[str, NDArray[np.float64]]
-Statistic = Callable[[Means], NDArray[np.float64]]
-
-
-def _accuracy(means: Means) -> NDArray[np.float64]:
-    return means["hit"]
-
-
-def _macro_f1(means: Means) -> NDArray[np.float64]:
-    numbers = [name.removeprefix("sum_") for name in means if name.startswith("sum_")]
-    each = [2 * means[f"hit_{number}"] / means[f"sum_{number}"] for number in numbers]
-    return np.nanmean(each, axis=0)  # a rare class may be missing from a resample
-
-
-STATISTICS: dict[str, Statistic] = {"accuracy": _accuracy, "macro_f1": _macro_f1}
-
-
-def _difference(statistic: Statistic) -> Statistic:
-    """The statistic of the columns as they are named, minus that of those whose names begin with other_."""
-
-    def apart(means: Means) -> NDArray[np.float64]:
-        other = {n.removeprefix("other_"): v for n, v in means.items() if n.startswith("other_")}
-        return statistic({n: v for n, v in means.items() if not n.startswith("other_")}) - statistic(other)
-
-    return apart
+    return np.asarray(part.labels, dtype=np.int64)

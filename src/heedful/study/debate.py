@@ -12,8 +12,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
 from heedful.data.corpus import Corpus
 from heedful.data.words import WordRules
 from heedful.errors import UserError, choose_from
@@ -21,7 +19,7 @@ from heedful.files import folder_atomically
 from heedful.records import Claim, Finding
 from heedful.study.experiment import Experiment, Tables
 from heedful.study.grid import load_origin
-from heedful.study.ground import LIMIT, MAIN, QUICK_LIMIT, QUICK_SETTINGS, Ground
+from heedful.study.ground import LIMIT, MAIN, QUICK_LIMIT, Ground, quick_settings
 from heedful.study.jain_wallace.adversary import adversary_claims, adversary_findings, measure_adversary
 from heedful.study.jain_wallace.agreement import agreement_claims, agreement_findings, measure_agreement
 from heedful.study.jain_wallace.permutation import (
@@ -29,8 +27,9 @@ from heedful.study.jain_wallace.permutation import (
     permutation_claims,
     permutation_findings,
 )
-from heedful.study.pooling import cells, findings_table, mean_over_texts, shown
-from heedful.study.sanity import NOISE, RANDOMISED, sanity_findings
+from heedful.study.pooling import cells, findings_table
+from heedful.study.sanity import STARTS, TRAININGS, sanity_findings
+from heedful.study.sanity_claims import sanity_claims, sanity_summary
 from heedful.study.wiegreffe_pinter.curve import curve_claims, curve_findings, measure_curve
 from heedful.study.wiegreffe_pinter.ladder import (
     diagnostic_claims,
@@ -42,7 +41,7 @@ from heedful.study.wiegreffe_pinter.uniform import measure_uniform, uniform_clai
 from heedful.study.workbench import RUNS, Bench, Measure
 from heedful.training import run as files
 from heedful.training.presets import PRESETS, prepare
-from heedful.training.reopening import corpus_of
+from heedful.training.reopening import base_of, corpus_of
 from heedful.training.run import Run, load_run
 
 SEEDS, QUICK_SEEDS, LADDERS = 8, 3, 3
@@ -76,23 +75,10 @@ class Stage:
 
 
 def _sanity(bench: Bench, ground: Ground) -> Tables:
-    measure = Measure("heedful.study.sanity:sanity_rows", {"limit": ground.limit})
+    options = {"limit": ground.limit, "starts": STARTS, "trainings": TRAININGS}
+    measure = Measure("heedful.study.sanity:sanity_rows", options)
     table = bench.measured(ground.study("sanity"), measure)
-    lines = [
-        {
-            **where,
-            "check": check,
-            "what": what,
-            **{
-                name: shown(mean_over_texts(own, name, name=name, measured=""))
-                for name in ("divergence", "tau")
-            },
-            "same decision": f"{own['same'].mean():.3f}",
-        }
-        for where, rows in cells(table)
-        for (check, what), own in rows.groupby(["check", "what"], sort=False)
-    ]
-    return {"sanity": table, "summary": pd.DataFrame(lines)}
+    return {"sanity": table, "summary": sanity_summary(table)}
 
 
 def _sanity_findings(tables: Tables) -> list[Finding]:
@@ -100,19 +86,7 @@ def _sanity_findings(tables: Tables) -> list[Finding]:
 
 
 def _sanity_claims(tables: Tables) -> list[Claim]:
-    claims = []
-    for finding in _sanity_findings(tables):
-        check, what = finding.coordinates["check"], finding.coordinates["what"]
-        if finding.name.startswith("divergence") and check == NOISE:
-            statement = f"Noise that keeps the meaning ({what}) leaves attention as it was (JSD ≤ 0.01 nats)"
-            claims.append(
-                Claim.decided(statement, "sanity check", effect=finding, comparison="<=", threshold=0.01)
-            )
-        elif finding.name.startswith("Kendall") and check == RANDOMISED and "all" in str(what):
-            statement = "With random parameters attention no longer ranks words as it did (τ ≤ 0.1)"
-            source = "sanity check, after Adebayo et al. (2018)"
-            claims.append(Claim.decided(statement, source, effect=finding, comparison="<=", threshold=0.1))
-    return claims
+    return sanity_claims(_sanity_findings(tables))
 
 
 STAGES: dict[str, Stage] = {
@@ -262,7 +236,7 @@ def debate_on(
             raise UserError(f"{source} is a run, which has its model and settings: leave those out.")
         return _about_run(load_run(source), range(seed, seed + count + 1), taken, data_dir)
     name = model or MAIN
-    settings = {**(QUICK_SETTINGS if quick else {}), **changes}
+    settings = {**(quick_settings(name) if quick else {}), **changes}
     ground = Ground(
         (str(source),), (name,), tuple(range(seed, seed + count)), settings, dict(columns or {}), limit=taken
     )
@@ -289,7 +263,13 @@ def _about_run(run: Run, seeds: range, limit: int, data_dir: str | Path | None) 
     others = [seed for seed in seeds if seed != first]
     columns = {key: str(about[key]) for key in ("text", "label", "split") if about.get(key)}
     ground = Ground(
-        (str(about["source"]),), (name,), (first, *others[: len(seeds) - 2]), settings, columns, limit=limit
+        (str(about["source"]),),
+        (name,),
+        (first, *others[: len(seeds) - 2]),
+        settings,
+        columns,
+        base=base_of(run),
+        limit=limit,
     )
     return _checked(ground, run, corpus)
 

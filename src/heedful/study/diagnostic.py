@@ -17,9 +17,10 @@ import torch
 from heedful.data.batches import batches
 from heedful.data.corpus import Corpus
 from heedful.data.encoded import EncodedTexts
+from heedful.models.trace import decisions
 from heedful.study.strengths import kept_adversary
 from heedful.training.attended import Flat, attention_over, places_of
-from heedful.training.evaluation import EVALUATION_TOKENS
+from heedful.training.evaluation import EVALUATION_TOKENS, logits_of
 from heedful.training.from_corpus import encode_splits, train_run
 from heedful.training.guided import train_guided
 from heedful.training.presets import prepare
@@ -39,7 +40,7 @@ def diagnose(
     settings: Mapping[str, Any] | None = None,
     adversary: Mapping[str, Any] | None = None,
 ) -> pd.DataFrame:
-    """A measure: what the diagnostic reaches under each guide, one row a guide.
+    """A measure: what the diagnostic reaches under each guide, and what it decides; one row a guide.
 
     `strength` is that of the trained adversary; `settings` change the diagnostic's own settings and
     `adversary` the training of the adversary. The exact adversary's weights are a guide where there are two
@@ -58,7 +59,13 @@ def diagnose(
         guides["adversary, exact"] = {name: exact_guide(run, encoded) for name, encoded in sets.items()}
 
     base = run.recipe.training
-    shared = {"seed": base.seed, "min_count": base.min_count, "max_words": base.max_words}
+    # The diagnostic must read the words that its guides have weights for: no more, and no others.
+    shared = {
+        "seed": base.seed,
+        "min_count": base.min_count,
+        "max_words": base.max_words,
+        "max_length": run.recipe.model.max_length,
+    }
     model, training = prepare(DIAGNOSTIC, {**(settings or {}), **shared})
     own = train_run(corpus, model=model, training=training, rules=run.recipe.words)
     rows = [
@@ -67,6 +74,7 @@ def diagnose(
             "dev_accuracy": own.result["dev_accuracy"],
             "accuracy": own.result["test_accuracy"],
             "macro_f1": own.result["test_macro_f1"],
+            "decided": decisions(logits_of(own.model, sets["test"])).tolist() if "test" in sets else None,
         }
     ]
     for name, guide in guides.items():
@@ -85,6 +93,7 @@ def diagnose(
                 "dev_accuracy": found.dev_accuracy,
                 "accuracy": found.test_accuracy,
                 "macro_f1": found.test_macro_f1,
+                "decided": None if found.decided is None else found.decided.tolist(),
             }
         )
     order = {name: place for place, name in enumerate(GUIDES)}
@@ -114,6 +123,7 @@ def freeze(run: Run, corpus: Corpus) -> pd.DataFrame:
                 "dev_accuracy": found.dev_accuracy,
                 "test_accuracy": found.test_accuracy,
                 "test_macro_f1": found.test_macro_f1,
+                "decided": None if found.decided is None else found.decided.tolist(),
             }
         ]
     )

@@ -18,7 +18,10 @@ MAIN = "jain-wallace-bilstm-tanh"  # the model that both papers argue about
 UNIFORM_CONTROL: dict[str, Any] = {"control": "uniform", "penalty": 0.0}  # nothing learnt, no VᵀW to hold
 LIMIT = 500  # test texts of each cell, where words are left out one by one
 QUICK_LIMIT = 200
-QUICK_SETTINGS = {"epochs": 4, "embedding": 48, "hidden": 32, "batch": 64, "rate": 0.003}
+SMALL: dict[str, Any] = {"epochs": 4, "embedding": 48, "hidden": 32, "batch": 64, "rate": 0.003}
+# The papers' attention follows the width of the states: tanh has a layer of H/2, dot is divided by √H, which
+# is what no scale stands for. A preset names both for its own H, so they must shrink with it.
+QUICK_SETTINGS: dict[str, Any] = {**SMALL, "attention_width": SMALL["hidden"] // 2, "scale": None}
 
 
 @dataclass(frozen=True)
@@ -46,10 +49,16 @@ class Ground:
         )
 
 
+def quick_settings(model: str) -> dict[str, Any]:
+    """What makes a model small; one that is not the papers' keeps its own width and scale of attention."""
+    return dict(QUICK_SETTINGS if model in MODELS else SMALL)
+
+
 def main_model(models: Iterable[str]) -> str:
-    """The model that claims are about: the papers' own where it takes part, otherwise the last."""
+    """The model that claims are about: the papers' own, else another that is recurrent, else the last."""
     there = list(dict.fromkeys(models))
-    return MAIN if MAIN in there else there[-1]
+    recurrent = [name for name in there if "bilstm" in name]
+    return MAIN if MAIN in there else (recurrent or there)[-1]
 
 
 def paper_ground(bench: Bench, *, models: tuple[str, ...] = MODELS, seeds: int = 3) -> Ground:

@@ -1,10 +1,11 @@
 """From tables of instances to findings and claims: instances averaged over seeds, then resampled.
 
 A table has `corpus`, `model`, `seed` and `instance`; the same texts are tried under every seed, so a text's
-mean over seeds is one number, and intervals are bootstraps over texts. Tables of runs (one row a seed) get
-Student's t over seeds instead.
+mean over seeds is one number, and intervals are bootstraps over texts. Tables of runs (one row a seed) have
+intervals over seeds, crossed with the texts where their error is known (`records.crossed`).
 """
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Literal
@@ -17,9 +18,9 @@ from heedful.records import (
     Finding,
     bootstrap_interval,
     paired_difference,
-    seeds_interval,
     wilson_interval,
 )
+from heedful.records.crossed import crossed_interval
 from heedful.records.finding import Scalar
 from heedful.records.wording import decimals, in_brackets, number
 from heedful.trials.groups import BINS, weight_bins
@@ -46,8 +47,12 @@ def groups(rows: pd.DataFrame) -> Iterator[tuple[dict[str, str], pd.DataFrame]]:
 
 
 def over_seeds(rows: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
-    """One row a text: its mean over seeds; texts where a column is undefined under some seed are dropped."""
-    return rows.groupby("instance")[list(columns)].mean().dropna()
+    """One row a text: its mean over the seeds under which all columns are defined, so that pairs stay pairs.
+
+    A text without such a seed is left out.
+    """
+    wanted = list(columns)
+    return rows.dropna(subset=wanted).groupby("instance")[wanted].mean()
 
 
 def mean_over_texts(
@@ -123,19 +128,32 @@ def share_of_texts(
 
 
 def mean_over_seeds(
-    values: Sequence[float] | pd.Series, *, name: str, measured: str, count: int, **about: Any
+    values: Sequence[float] | pd.Series,
+    *,
+    name: str,
+    measured: str,
+    count: int,
+    error: float | None = None,
+    alone: bool = False,
+    within: tuple[float, float] = (-math.inf, math.inf),
+    **about: Any,
 ) -> Finding:
-    """The mean of one number a seed, with Student's t interval; one seed alone cannot tell."""
+    """The mean of one number a seed, each of the same `count` texts; the interval is `crossed_interval`."""
     runs = np.asarray(values, dtype=np.float64)
     return Finding(
         name,
         float(runs.mean()),
-        interval=seeds_interval(runs),
+        interval=crossed_interval(runs, count=count, error=error, alone=alone, within=within),
         count=count,
         seeds=len(runs),
         measured=measured,
         **about,
     )
+
+
+def headed(where: Mapping[str, str]) -> dict[str, str]:
+    """The first cells of a line of a summary table: the papers' models without the name they share."""
+    return {**where, "model": where["model"].removeprefix("jain-wallace-")}
 
 
 def shown(finding: Finding | None) -> str:

@@ -7,13 +7,19 @@
   word of a text that is said twice has the weight of both its places together.
 
 Each is measured on the same test texts against the run's own attention: divergence, Kendall's τ, overlap of
-the top item, and whether the decision is the same. Axes: B texts, T words.
+the top item, and whether the decision is the same.
+
+The first two are done several times, from other seeds, and their intervals are over those, crossed with
+texts: one random start tells what one start does. They are judged by |τ|, beside that of a random ranking. A
+start with the opposite context vector is as likely and turns every ranking round, so τ itself is 0 on average
+over starts whatever attention does, and a check of it could not fail. Axes: B texts, T words.
 """
 
 import copy
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -26,19 +32,25 @@ from heedful.data.encoded import EncodedTexts
 from heedful.errors import UserError
 from heedful.models.building import Classifier, build_model
 from heedful.models.trace import decisions
-from heedful.records import Finding
-from heedful.study.pooling import defined, mean_over_texts, share_of_texts
+from heedful.records import Estimate, Finding
+from heedful.study.pooling import defined, mean_over_seeds, mean_over_texts, share_of_texts
 from heedful.training.attended import Flat, attention_over, padded
 from heedful.training.evaluation import EVALUATION_TOKENS, logits_of
 from heedful.training.from_corpus import train_run
 from heedful.training.reopening import encode_for
 from heedful.training.run import Run
+from heedful.trials.chance import chance
 from heedful.trials.divergence import js_divergence
 from heedful.trials.kendall import kendall
 from heedful.trials.overlap import top_overlap
 from heedful.trials.stream import sample_rows
 
 RANDOMISED, PERMUTED, NOISE = "random parameters", "permuted labels", "noise"
+STARTS = 5  # of random parameters
+TRAININGS = 3  # on permuted labels
+ALL = "all before the head"
+ABOVE = "|τ| with the run's attention above a random ranking's"
+LIMITS = {"divergence": (0.0, math.log(2)), "tau": (-1.0, 1.0), "above": (-1.0, 1.0)}  # others: 0 and 1
 PARTS = ("attention", "encoder", "embedding")
 VARIANTS: dict[str, Callable[[str], str]] = {
     "capitals": str.upper,
@@ -53,10 +65,15 @@ def sanity_rows(
     *,
     split: str = "test",
     limit: int | None = None,
-    permute: bool = True,
+    starts: int = STARTS,
+    trainings: int = TRAININGS,
     seed: int = 0,
 ) -> pd.DataFrame:
-    """A measure: one row for each check and text; `permute` False leaves out the training that one needs."""
+    """A measure: one row for each check, draw and text.
+
+    `starts` is how often parameters are drawn anew, `trainings` how often labels are; 0 leaves that check
+    out. `draw` numbers them, and is 0 for noise.
+    """
     part = corpus.split(split)
     rows = sample_rows(len(part), limit, seed=seed)
     texts = part.take(rows)
@@ -64,16 +81,17 @@ def sanity_rows(
     own = attention_over(run.model, encoded), decisions(logits_of(run.model, encoded))
     frames = []
     # Never the run's own seed, which would put back the very parameters that its training began with.
-    other = run.recipe.training.seed + 1 + seed
-    for name, model in _randomised(run, seed=other):
-        frames.append(_compare(own, model, encoded).assign(check=RANDOMISED, what=name))
-    if permute:
-        permuted = train_permuted(run, corpus, seed=seed + 1)
+    others = run.recipe.training.seed + 1 + seed
+    for draw in range(starts):
+        for name, model in _randomised(run, seed=others + draw):
+            frames.append(_compare(own, model, encoded).assign(check=RANDOMISED, what=name, draw=draw))
+    for draw in range(trainings):
+        permuted = train_permuted(run, corpus, seed=others + draw)
         compared = _compare(own, permuted.model, encoded)
-        frames.append(compared.assign(check=PERMUTED, what="train and dev labels"))
+        frames.append(compared.assign(check=PERMUTED, what="train and dev labels", draw=draw))
     for name, change in VARIANTS.items():
         noisy = encode_for(run.model, replace(texts, texts=[change(text) for text in texts.texts]))
-        frames.append(_under_noise(own, run.model, encoded, noisy).assign(check=NOISE, what=name))
+        frames.append(_under_noise(own, run.model, encoded, noisy).assign(check=NOISE, what=name, draw=0))
     table = pd.concat(frames, ignore_index=True)
     return table.assign(instance=rows[table["instance"]])
 
@@ -92,48 +110,124 @@ def randomise(run: Run, parts: Sequence[str], *, seed: int) -> Classifier:
 
 
 def train_permuted(run: Run, corpus: Corpus, *, seed: int) -> Run:
-    """A run of the same recipe on a corpus whose train and dev labels are shuffled among their texts."""
+    """A run on a corpus whose train and dev labels are shuffled among their texts, trained from this seed.
+
+    It must not be the run's own: from the same start two trainings have attention in common before either
+    has seen a label.
+    """
+    recipe = run.recipe
+    if seed == recipe.training.seed:
+        raise UserError(f"The run itself was trained from seed {seed}: permuted labels need another.")
     labels = np.array(corpus.labels)
     generator = np.random.default_rng(seed)
     for name in ("train", "dev"):
         places = np.flatnonzero(corpus.splits == name)
         labels[places] = labels[generator.permutation(places)]
     shuffled = replace(corpus, labels=labels, name=f"{corpus.name}, labels permuted")
-    return train_run(shuffled, model=run.recipe.model, training=run.recipe.training, rules=run.recipe.words)
+    training = replace(recipe.training, seed=seed)
+    return train_run(shuffled, model=recipe.model, training=training, rules=recipe.words)
 
 
 def sanity_findings(rows: pd.DataFrame, **coordinates: str) -> list[Finding]:
-    """Of each check the mean divergence, τ and top overlap with the run's attention, and the decisions."""
+    """Of each check the divergence, τ and top overlap with the run's attention, and the decisions."""
     found = []
     for (check, what), own in rows.groupby(["check", "what"], sort=False):
         where = {**coordinates, "check": str(check), "what": str(what)}
-        better: Literal["lower", "higher"] = "lower" if check == NOISE else "higher"
-        for column, name, unit in (
-            ("divergence", "divergence from the run's attention", "nats"),
-            ("tau", "Kendall's τ with the run's attention", ""),
-            ("overlap", "overlap of the top item with the run's", ""),
-        ):
-            finding = mean_over_texts(
-                own,
-                column,
-                name=name,
-                measured=f"mean over texts, {check}: {what}",
-                unit=unit,
-                better=better if column == "divergence" else None,
-                baselines={"random": "random_overlap"} if column == "overlap" else None,
-                coordinates=where,
-            )
-            if finding is not None:
-                found.append(finding)
-        first = own[own["seed"] == own["seed"].min()]
-        share = share_of_texts(
-            first["same"],
-            name="share of texts with the run's decision",
-            measured=f"share of texts, {check}: {what}; the first seed's",
+        found += (_noise_findings if check == NOISE else _drawn_findings)(own, where)
+    return found
+
+
+def kept_ranking(rows: pd.DataFrame, where: Mapping[str, str]) -> Finding:
+    """How far |τ| with the run's attention is above that of a random ranking, over the draws of a check."""
+    apart = rows.assign(above=rows["tau"].abs() - rows["random_tau"].abs())
+    return _over_draws(
+        apart,
+        "above",
+        name=ABOVE,
+        measured="difference of the mean |τ-b| over texts",
+        where=where,
+        better="lower",
+    )
+
+
+def _drawn_findings(rows: pd.DataFrame, where: Mapping[str, str]) -> list[Finding]:
+    rows = rows.assign(size=rows["tau"].abs(), random_size=rows["random_tau"].abs())
+    asked: list[tuple[str, str, dict[str, Any]]] = [
+        ("divergence", "divergence from the run's attention", {"unit": "nats", "better": "higher"}),
+        ("tau", "Kendall's τ with the run's attention", {"beside": "random_tau"}),
+        ("size", "Kendall's |τ| with the run's attention", {"beside": "random_size", "better": "lower"}),
+        ("overlap", "overlap of the top item with the run's", {"beside": "random_overlap"}),
+    ]
+    found = [
+        _over_draws(rows, column, name=name, measured="mean over texts", where=where, **about)
+        for column, name, about in asked
+        if rows[column].notna().any()
+    ]
+    if rows["tau"].notna().any():
+        found.append(kept_ranking(rows, where))
+    same = rows.assign(same=rows["same"].astype(float))
+    share = "share of texts with the run's decision"
+    return [*found, _over_draws(same, "same", name=share, measured="share of texts", where=where)]
+
+
+def _over_draws(
+    rows: pd.DataFrame,
+    column: str,
+    *,
+    name: str,
+    measured: str,
+    where: Mapping[str, str],
+    beside: str | None = None,
+    **about: Any,
+) -> Finding:
+    """The mean of a column over texts in each draw; the interval is over draws, crossed with texts."""
+    rows = rows.dropna(subset=[column])
+    draws, texts = rows.groupby(["seed", "draw"]), rows.groupby("instance")[column].mean()
+    values = draws[column].mean()
+    random = rows[beside].dropna() if beside is not None else []
+    what = "random starts" if where["check"] == RANDOMISED else "trainings"
+    return mean_over_seeds(
+        values,
+        name=name,
+        measured=f"{measured}, {where['check']}: {where['what']}; over {len(values)} {what}",
+        count=len(texts),
+        error=float(texts.std(ddof=1) / np.sqrt(len(texts))) if len(texts) > 1 else 0.0,
+        within=LIMITS.get(column, (0.0, 1.0)),
+        baselines={"random": Estimate(float(np.mean(random)))} if len(random) else {},
+        coordinates=where,
+        **about,
+    )
+
+
+def _noise_findings(rows: pd.DataFrame, where: Mapping[str, str]) -> list[Finding]:
+    better: dict[str, Literal["lower", "higher"]] = {"divergence": "lower", "tau": "higher"}
+    names = {
+        "divergence": "divergence from the run's attention",
+        "tau": "Kendall's τ with the run's attention",
+        "overlap": "overlap of the top item with the run's",
+    }
+    measured = f"{where['check']}: {where['what']}"
+    found = [
+        mean_over_texts(
+            rows,
+            column,
+            name=name,
+            measured=f"mean over texts, {measured}",
+            unit="nats" if column == "divergence" else "",
+            better=better.get(column, "higher"),
+            baselines=None if column == "divergence" else {"random": f"random_{column}"},
             coordinates=where,
         )
-        found += defined(share)
-    return found
+        for column, name in names.items()
+    ]
+    first = rows[rows["seed"] == rows["seed"].min()]
+    share = share_of_texts(
+        first["same"],
+        name="share of texts with the run's decision",
+        measured=f"share of texts, {measured}; the first seed's",
+        coordinates=where,
+    )
+    return defined(*found, share)
 
 
 def _randomised(run: Run, *, seed: int) -> list[tuple[str, Classifier]]:
@@ -141,7 +235,7 @@ def _randomised(run: Run, *, seed: int) -> list[tuple[str, Classifier]]:
     if not there:
         raise UserError("This model has no parameters before its head, so there is nothing to randomise.")
     found = [(part, randomise(run, [part], seed=seed)) for part in there]
-    return [*found, ("all before the head", randomise(run, there, seed=seed))]
+    return [*found, (ALL, randomise(run, there, seed=seed))]
 
 
 def _compare(own: tuple[Flat, Tensor], model: Classifier, encoded: EncodedTexts) -> pd.DataFrame:
@@ -169,6 +263,7 @@ def _under_noise(
 def _rows(first: Flat, second: Flat, encoded: EncodedTexts) -> pd.DataFrame:
     frames = []
     lengths = np.asarray(encoded.lengths)
+    random = torch.from_numpy(chance(0, (len(lengths), int(lengths.max()))))
     for rows in plan_batches(lengths, token_budget=EVALUATION_TOKENS):
         one, other = (padded(flat, encoded, rows).double() for flat in (first, second))
         mask = torch.arange(one.shape[1]) < torch.from_numpy(lengths[rows])[:, None]
@@ -179,6 +274,7 @@ def _rows(first: Flat, second: Flat, encoded: EncodedTexts) -> pd.DataFrame:
                     "instance": rows,
                     "divergence": js_divergence(one, other).masked_fill(counts <= 1, torch.nan).numpy(),
                     "tau": kendall(one, other, mask).tau.numpy(),
+                    "random_tau": kendall(one, random[rows, : mask.shape[1]], mask).tau.numpy(),
                     "overlap": top_overlap(one, other, mask, k=1).numpy(),
                     "random_overlap": torch.where(counts > 1, 1 / counts, torch.nan).numpy(),
                 }

@@ -14,6 +14,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from heedful.data.batches import Batch, plan_batches
@@ -30,6 +31,7 @@ from heedful.training.run import Run
 from heedful.trials.divergence import js_divergence
 from heedful.trials.groups import mean_findings
 from heedful.trials.overlap import random_overlap, top_overlap
+from heedful.trials.stream import sample_rows
 from heedful.trials.word_chance import chance_of
 
 
@@ -37,9 +39,9 @@ from heedful.trials.word_chance import chance_of
 class SeedsVariance:
     """One row a text in `table`, measured over `seeds` runs.
 
-    Columns: instance, words, label, decided and largest (of the first run), divergence and overlap (means
-    over pairs of runs), shuffled_divergence and shuffled_overlap, random_overlap; NaN where a text has only
-    one word (or no more than k).
+    Columns: instance (its number in the split), words, label, decided and largest (of the first run),
+    divergence and overlap (means over pairs of runs), shuffled_divergence and shuffled_overlap,
+    random_overlap; NaN where a text has only one word (or no more than k).
     """
 
     table: pd.DataFrame
@@ -74,8 +76,8 @@ def seeds_variance(
     part = corpus.split(split)
     if not len(part):
         raise UserError(f"The corpus {corpus.name} has no {split} split: choose another.")
-    if limit is not None and limit < len(part):
-        part = part.take(np.sort(np.random.default_rng(seed).permutation(len(part))[:limit]))
+    rows = sample_rows(len(part), limit, seed=seed)
+    part = part.take(rows)
     encoded = encode_for(runs[0].model, part)
     flats = []
     for run in runs:
@@ -84,40 +86,58 @@ def seeds_variance(
                 "Runs over seeds have one vocabulary, and these differ: train them on one corpus."
             )
         flats.append(attention_over(run.model, encoded))
-    table = compare_attention(flats, encoded, k=k, seed=seed)
+    table = compare_attention(flats, encoded, k=k, seed=seed, instances=rows)
     table["label"] = np.asarray(part.labels)
     table["decided"] = decisions(logits_of(runs[0].model, encoded)).numpy()
     return SeedsVariance(table, len(runs), k, runs[0].recipe.classes)
 
 
 def compare_attention(
-    flats: Sequence[Flat], encoded: EncodedTexts, *, k: int = 1, seed: int = 0
+    flats: Sequence[Flat],
+    encoded: EncodedTexts,
+    *,
+    k: int = 1,
+    seed: int = 0,
+    instances: NDArray[np.int64] | None = None,
 ) -> pd.DataFrame:
-    """The pairwise divergence and top overlap of several attentions over the same texts, a row a text."""
+    """The pairwise divergence and top overlap of several attentions over the same texts, a row a text.
+
+    `instances` are the numbers of these texts in their split; without them they are counted from 0.
+    """
+    numbers = np.arange(len(encoded)) if instances is None else instances
     parts = []
     for rows in plan_batches(np.asarray(encoded.lengths), token_budget=EVALUATION_TOKENS):
         weights = [padded(flat, encoded, rows).double() for flat in flats]
         mask = torch.arange(weights[0].shape[1]) < torch.as_tensor(np.asarray(encoded.lengths)[rows])[:, None]
-        moved = [shuffle_rows(own, mask, seed=seed, rows=rows, sample=s) for s, own in enumerate(weights)]
         parts.append(
             pd.DataFrame(
                 {
-                    "instance": rows,
+                    "instance": numbers[rows],
                     "words": mask.sum(1).numpy(),
                     "largest": weights[0].amax(1).numpy(),
-                    **_pairs(weights, mask, k, prefix=""),
-                    **_pairs(moved, mask, k, prefix="shuffled_"),
-                    "random_overlap": random_overlap(mask, k=k).numpy(),
+                    **compare_weights(weights, mask, k=k, seed=seed, rows=numbers[rows]),
                 }
             )
         )
     return pd.concat(parts).sort_values("instance", ignore_index=True)
 
 
-def shuffle_rows(weights: Tensor, mask: Tensor, *, seed: int, rows: np.ndarray, sample: int) -> Tensor:
+def compare_weights(
+    weights: Sequence[Tensor], mask: Tensor, *, rows: NDArray[np.int64], k: int = 1, seed: int = 0
+) -> dict[str, NDArray[np.float64]]:
+    """What several weights (B,T) of the texts called `rows` have in common: columns (B,) by their names."""
+    moved = [shuffle_rows(own, mask, seed=seed, rows=rows, sample=s) for s, own in enumerate(weights)]
+    return {
+        **_pairs(weights, mask, k, prefix=""),
+        **_pairs(moved, mask, k, prefix="shuffled_"),
+        "random_overlap": random_overlap(mask, k=k).numpy(),
+    }
+
+
+def shuffle_rows(weights: Tensor, mask: Tensor, *, seed: int, rows: NDArray[np.int64], sample: int) -> Tensor:
     """The weights (B,T) dealt out anew among the real slots of each text, by chance that belongs to it."""
     texts = Batch(ids=mask.long(), mask=mask, labels=None, rows=rows)
-    drawn = chance_of(texts, seed, sample=2**20 + sample)  # samples of their own: no trial's random ranking
+    drawn = chance_of(texts, seed, sample=2**23 + sample)  # samples of their own: no trial's random ranking
     order = torch.from_numpy(np.where(mask.numpy(), drawn, 2.0)).argsort(1)
     return torch.zeros_like(weights).scatter_(1, order, weights)
 

@@ -1,8 +1,9 @@
 """Training for another aim than the labels under a model's own attention: one small loop.
 
 The adversary (`adversarial`) and models under given weights (`guided`) are trained by it. As in `loop`, the
-dev split alone chooses the epoch that is kept, all chance follows from the seed, and the test split is not
-known here. These trainings belong to a run that is there already, so they are short and not resumed.
+dev split alone chooses the epoch that is kept and halves the rate, all chance follows from the seed, and the
+test split is not known here. These trainings belong to a run that is there already, so they are short and
+not resumed.
 """
 
 import copy
@@ -40,7 +41,7 @@ def fit_aim(
     optimiser = _optimiser([group for group in groups if group["params"]], settings)
     parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
     history: list[dict[str, Any]] = []
-    best, kept, since = -float("inf"), copy.deepcopy(model.state_dict()), 0
+    best, kept, since, rate = -float("inf"), copy.deepcopy(model.state_dict()), 0, settings.rate
     for epoch in range(1, settings.epochs + 1):
         seed = int(np.random.SeedSequence([settings.seed, epoch]).generate_state(1)[0])
         plan = plan_batches(train.lengths, size=settings.batch, token_budget=settings.token_budget, seed=seed)
@@ -60,10 +61,15 @@ def fit_aim(
             raise UserError(f"The loss is no longer a number in epoch {epoch}: try a smaller rate, or clip.")
         model.eval()
         judged = aim.judge(model)
-        history.append({"kind": "epoch", "epoch": epoch, "train_loss": losses / len(train), "dev": judged})
+        row = {"kind": "epoch", "epoch": epoch, "train_loss": losses / len(train), "dev": judged}
+        history.append({**row, "rate": rate})
         since += 1
         if judged > best:
             best, kept, since = judged, copy.deepcopy(model.state_dict()), 0
+        elif settings.halve_on_plateau:
+            rate /= 2
+            for group in optimiser.param_groups:
+                group["lr"] = rate
         if settings.patience is not None and since >= settings.patience:
             break
     model.load_state_dict(kept)

@@ -39,12 +39,13 @@ def ascent_adversary(
     penalty: float = 500.0,
     seed: int = 0,
     first: int = 0,
+    advance: Callable[[int], None] | None = None,
 ) -> Adversary:
     """The farthest weights within ε of the output that gradient ascent finds: a lower bound, for any head.
 
     With several rows of weights (heads, sentences) the divergence is the mean over the rows that have tokens.
     `first` is the number of the first instance in its corpus, so that a corpus cut into other batches has the
-    same starts.
+    same starts. `advance` is told how many instances have been done since it was last told.
     """
     check_epsilon(epsilon)
     check_head(trace)
@@ -63,6 +64,8 @@ def ascent_adversary(
             part, starts[:, rows, ..., :width], before[rows], epsilon, steps=steps, rate=rate, penalty=penalty
         )
         weights[rows, ..., :width], divergence[rows], change[rows] = found
+        if advance is not None:
+            advance(len(rows))
     return Adversary(
         weights=weights,
         divergence=divergence,

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from heedful.report.jain_wallace.naming import grid_of, named
-from heedful.report.jain_wallace.permutation import draw_boxes
+from heedful.report.jain_wallace.naming import class_colours, class_legend, grid_of, label_edges, named
+from heedful.report.jain_wallace.permutation import LARGEST, draw_boxes
 from heedful.report.style import BLACK, BLUE, new_figure
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 MOST = math.log(2)
-HOW = {"exact": "exact", "lower bound": "by ascent: at least"}
+HOW = {"exact": "exact", "lower bound": "ascent: at least"}
 
 
 def adversary_figure(tables: "Mapping[str, DataFrame]") -> "Figure":
@@ -30,24 +30,30 @@ def adversary_figure(tables: "Mapping[str, DataFrame]") -> "Figure":
         mean = rows["divergence"].mean()
         axis.axvline(mean, color=BLACK, linewidth=1)
         axis.annotate(f"mean {mean:.2f} ", (mean, 0.92), xycoords=("data", "axes fraction"), ha="right")
-        axis.set_title(f"{corpus}, {named(model)} ({HOW.get(rows['kind'].iloc[0], '')})")
+        axis.set_title(_titled(corpus, model, rows))
         axis.set_xlabel("ε-max JSD, nats (at most log 2)")
         axis.set_ylabel("share of texts")
-        axis.label_outer()
+    label_edges(figure.axes)
     return figure
 
 
 def adversary_weights_figure(tables: "Mapping[str, DataFrame]") -> "Figure":
     """The same divergence for each quarter of the largest weight, by decided class."""
-    cells = list(tables["adversary"].groupby(["corpus", "model"], sort=False))
+    table = tables["adversary"]
+    cells, colours = list(table.groupby(["corpus", "model"], sort=False)), class_colours(table)
     figure = new_figure(6.4, 0.7 + 1.9 * -(-len(cells) // 2))
     for axis, ((corpus, model), rows) in zip(grid_of(figure, len(cells), sharey=True), cells, strict=True):
-        draw_boxes(axis, rows, "divergence")
+        draw_boxes(axis, rows, "divergence", colours)
         axis.axhline(MOST, color=BLACK, linewidth=0.8, linestyle=":")
-        axis.set_title(f"{corpus}, {named(model)}")
-        axis.set_xlabel("largest weight of the text")
+        axis.set_title(_titled(corpus, model, rows))
+        axis.set_xlabel(LARGEST)
         axis.set_ylabel("ε-max JSD, nats")
         axis.set_ylim(0, 0.75)
-        axis.label_outer()
-    figure.axes[0].legend(loc="lower left")
+    label_edges(figure.axes)
+    class_legend(figure, colours)
     return figure
+
+
+def _titled(corpus: str, model: str, rows: "DataFrame") -> str:
+    """The cell, and whether its numbers are maxima or what an ascent reached."""
+    return f"{corpus}, {named(model)} ({HOW[rows['kind'].iloc[0]]})"

@@ -1,14 +1,13 @@
 """Jain & Wallace (2019), section 4.1: how far attention agrees with gradients and with leave-one-out."""
 
 from collections.abc import Mapping
-from itertools import cycle
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from heedful.records import bootstrap_interval
-from heedful.report.jain_wallace.naming import class_name, grid_of, named
-from heedful.report.style import BLACK, BLUE, COLOURS, GREEN, GREY, ORANGE, empty_figure, new_figure
+from heedful.report.jain_wallace.naming import class_colours, class_legend, grid_of, label_edges, named
+from heedful.report.style import BLACK, BLUE, GREEN, GREY, ORANGE, empty_figure, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -19,6 +18,7 @@ PAIRS = {
     ("attention", "leave-one-out"): ORANGE,
     ("gradient", "leave-one-out"): GREEN,
 }
+RANDOM: dict[str, Any] = {"histtype": "step", "color": BLACK, "linestyle": ":"}
 
 
 def agreement_figure(tables: "Mapping[str, DataFrame]") -> "Figure":
@@ -45,7 +45,7 @@ def agreement_figure(tables: "Mapping[str, DataFrame]") -> "Figure":
         axis.set_yticks(range(len(models)), [named(model) for model in models])
         axis.set_ylim(len(models) - 0.5, -0.5)
         axis.set_xlabel("mean Kendall's τ-b (0: a random ranking)")
-        axis.label_outer()
+    label_edges(axes)
     handles = [
         figure.axes[0].plot([], [], "os^"[step], color=colour, label=f"{first} and {second}")[0]
         for step, ((first, second), colour) in enumerate(PAIRS.items())
@@ -61,25 +61,26 @@ def taus_figure(tables: "Mapping[str, DataFrame]") -> "Figure":
     cells = list(table.groupby(["corpus", "model"], sort=False))
     if not cells:
         return empty_figure("No text has a rank correlation: constant scores, or a single item each.")
+    colours = class_colours(table)
     figure = new_figure(6.4, 0.7 + 1.7 * -(-len(cells) // 2))
     bins = np.linspace(-1, 1, 41)
     for axis, ((corpus, model), rows) in zip(
         grid_of(figure, len(cells), sharex=True, sharey=True), cells, strict=True
     ):
-        random = rows["random_tau"].dropna()
-        axis.hist(random, bins, density=True, histtype="step", color=BLACK, linestyle=":", label="random")
-        for (decided, own), colour in zip(rows.groupby("decided"), cycle(COLOURS), strict=False):
-            axis.hist(
-                own["tau"],
-                bins,
-                density=True,
-                color=colour,
-                alpha=0.45,
-                label=f"decided: {class_name(rows, decided)}",
-            )
+        classes = [name for name in colours if name in set(rows["decided_class"])]
+        # Filled areas of more than two classes hide each other.
+        drawn: dict[str, Any] = (
+            {"alpha": 0.45} if len(classes) <= 2 else {"histtype": "step", "linewidth": 1.2}
+        )
+        for name in classes:
+            own = rows.loc[rows["decided_class"] == name, "tau"]
+            axis.hist(own, bins, density=True, color=colours[name], **drawn)
+        random = axis.hist(rows["random_tau"].dropna(), bins, density=True, **RANDOM, label="random ranking")[
+            2
+        ]
         axis.set_title(f"{corpus}, {named(model)}")
         axis.set_xlabel("τ-b of attention and gradient, text by text")
         axis.set_ylabel("density")
-        axis.label_outer()
-    figure.axes[0].legend(loc="upper left")
+    label_edges(figure.axes)
+    class_legend(figure, colours, random[0])
     return figure

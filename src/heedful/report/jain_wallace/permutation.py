@@ -1,12 +1,12 @@
 """Jain & Wallace (2019), 4.2.1: the median change of output under permuted weights, by largest weight."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from heedful.report.jain_wallace.naming import class_name, grid_of, named
-from heedful.report.style import BLUE, GREEN, GREY, ORANGE, empty_figure, new_figure
+from heedful.report.jain_wallace.naming import class_colours, class_legend, grid_of, label_edges, named
+from heedful.report.style import empty_figure, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 BINS = (0.0, 0.25, 0.5, 0.75, 1.0)
 LABELS = ("0–¼", "¼–½", "½–¾", "¾–1")
 FEWEST = 5  # texts of which a box is drawn
+LARGEST = "largest weight of the text"
 
 
 def permutation_figure(tables: "Mapping[str, DataFrame]") -> "Figure":
@@ -23,28 +24,31 @@ def permutation_figure(tables: "Mapping[str, DataFrame]") -> "Figure":
     cells = list(table.groupby(["corpus", "model"], sort=False))
     if not cells:
         return empty_figure("No text has two items or more, so there is nothing to permute.")
+    colours = class_colours(table)
     figure = new_figure(6.4, 0.7 + 1.9 * -(-len(cells) // 2))
     for axis, ((corpus, model), rows) in zip(grid_of(figure, len(cells), sharey=True), cells, strict=True):
-        draw_boxes(axis, rows, "change")
+        draw_boxes(axis, rows, "change", colours)
         axis.set_title(f"{corpus}, {named(model)}")
-        axis.set_xlabel("largest weight of the text")
-        axis.set_ylabel("median change of output (TVD)")
+        axis.set_xlabel(LARGEST)
+        axis.set_ylabel("median TVD of output")
         axis.set_ylim(-0.02, 1)
-        axis.label_outer()
-    figure.axes[0].legend(loc="upper left")
+    label_edges(figure.axes)
+    class_legend(figure, colours)
     return figure
 
 
-def draw_boxes(axis, rows: "DataFrame", column: str) -> None:  # type: ignore[no-untyped-def]
-    """Boxes of a column by quarter of the largest weight, side by side for the decided classes."""
+def draw_boxes(axis: Any, rows: "DataFrame", column: str, colours: dict[str, str]) -> None:
+    """Boxes of a column by quarter of the largest weight, side by side for the decided classes.
+
+    A box is from quartile to quartile, its whiskers from 5 to 95 %; of fewer than five texts none is drawn.
+    """
     bins = np.clip(np.digitize(rows["largest"], BINS) - 1, 0, len(LABELS) - 1)
-    classes = sorted(rows["decided"].unique())
+    classes = [name for name in colours if name in set(rows["decided_class"])]
     width = 0.8 / len(classes)
-    colours = (BLUE, ORANGE, GREEN, GREY)
-    for number, decided in enumerate(classes):
-        colour = colours[number % len(colours)]
+    for number, name in enumerate(classes):
+        colour = colours[name]
         for place in range(len(LABELS)):
-            own = rows[column][(bins == place) & (rows["decided"] == decided).to_numpy()]
+            own = rows[column][(bins == place) & (rows["decided_class"] == name).to_numpy()]
             if len(own) < FEWEST:
                 continue
             axis.boxplot(
@@ -60,7 +64,5 @@ def draw_boxes(axis, rows: "DataFrame", column: str) -> None:  # type: ignore[no
                 whiskerprops={"color": colour},
                 capprops={"color": colour},
             )
-        name = class_name(rows, decided)
-        axis.plot([], [], "s", color=colour, alpha=0.6, label=f"decided: {name}")
     axis.set_xticks(range(len(LABELS)), LABELS)
     axis.set_xlim(-0.6, len(LABELS) - 0.4)

@@ -1,7 +1,7 @@
 """Wiegreffe & Pinter (2019), 3.2: how far the attention of seeds is apart, by largest weight and class."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,7 +18,10 @@ FEWEST = 10  # texts of which a violin is drawn
 
 
 def seeds_figure(tables: "Mapping[str, DataFrame]") -> "Figure":
-    """Violins of the mean divergence between seeds; lines show shuffled weights and the adversary."""
+    """Violins of the mean divergence between seeds; lines show shuffled weights and the adversary.
+
+    "≥" at the adversary's line says that it was climbed for: its divergence is a lower bound.
+    """
     cells = list(tables["seeds"].groupby(["corpus", "model"], sort=False))
     figure = new_figure(6.4, 1.2 + 2.1 * -(-len(cells) // 2))
     for axis, ((corpus, model), rows) in zip(grid_of(figure, len(cells), sharey=True), cells, strict=True):
@@ -29,8 +32,15 @@ def seeds_figure(tables: "Mapping[str, DataFrame]") -> "Figure":
         axis.set_ylim(0, 0.72)
         axis.label_outer()
         axis.tick_params(labelbottom=True)
-    handles, labels = figure.axes[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper center", ncols=2)
+    # Corpora have classes of their own, so every panel may have something to add.
+    entries: dict[str, Any] = {}
+    for axis in figure.axes:
+        handles, labels = axis.get_legend_handles_labels()
+        entries |= dict(zip(labels, handles, strict=True))
+    lines = {label: handle for label, handle in entries.items() if not label.startswith("decided")}
+    entries = {**{label: handle for label, handle in entries.items() if label not in lines}, **lines}
+    columns = 2 if len(entries) <= 4 else 3
+    figure.legend(entries.values(), entries.keys(), loc="outside upper center", ncols=columns)
     return figure
 
 
@@ -59,3 +69,7 @@ def _draw(axis, rows: "DataFrame") -> None:  # type: ignore[no-untyped-def]
     axis.axhline(adversary, color=BLACK, linestyle=":", linewidth=1, label="post-hoc adversary, mean")
     axis.set_xticks(range(len(LABELS)), LABELS)
     axis.set_xlim(-0.6, len(LABELS) - 0.4)
+    if (rows["adversary_kind"].dropna() != "exact").any():
+        axis.text(
+            len(LABELS) - 0.45, adversary + 0.01, "≥ (lower bound)", ha="right", va="bottom", fontsize=7
+        )

@@ -16,7 +16,7 @@ WORDS = {"trained": "learnt", "uniform": "uniform", "frozen": "frozen, of anothe
 
 
 def uniform_figure(tables: "Mapping[str, DataFrame]") -> "Figure":
-    """Macro F1 of each kind of weights, every seed a dot, with the interval of the mean over seeds."""
+    """Macro F1 of each kind of weights, every seed a dot, with the interval of the mean."""
     table = tables["runs"]
     corpora = list(dict.fromkeys(table["corpus"]))
     models = list(dict.fromkeys(table["model"]))
@@ -28,7 +28,8 @@ def uniform_figure(tables: "Mapping[str, DataFrame]") -> "Figure":
             own = table[(table["corpus"] == corpus) & (table["model"] == model)]
             for step, kind in enumerate(kinds):
                 y = place + 0.24 * (step - (len(kinds) - 1) / 2)
-                draw_dots(axis, own.loc[own["kind"] == kind, "macro_f1"], y, colour=KINDS[kind])
+                runs = own[own["kind"] == kind]
+                draw_dots(axis, runs, y, colour=KINDS[kind], errors=tables.get("errors"), kind=kind)
         axis.set_yticks(range(len(models)), [named(model) for model in models])
         axis.set_ylim(len(models) - 0.5, -0.5)
         axis.set_title(corpus)

@@ -25,6 +25,7 @@ EPSILON = 0.01
 FAR = 0.5  # nats, of at most log 2 = 0.693
 CONCENTRATED = 0.5
 FEWEST = 20  # texts that a claim needs
+RESTARTS, STEPS = 5, 500  # of the ascent, as published
 
 
 def adversary_rows(
@@ -34,8 +35,8 @@ def adversary_rows(
     split: str = "test",
     limit: int | None = None,
     epsilon: float = EPSILON,
-    restarts: int = 5,
-    steps: int = 500,
+    restarts: int = RESTARTS,
+    steps: int = STEPS,
     seed: int = 0,
 ) -> pd.DataFrame:
     """A measure: the farthest weights of each text, by the exact way where there is one."""
@@ -66,8 +67,8 @@ def adversary_of(
     trace: Trace,
     epsilon: float = EPSILON,
     *,
-    restarts: int = 5,
-    steps: int = 500,
+    restarts: int = RESTARTS,
+    steps: int = STEPS,
     seed: int = 0,
     first: int = 0,
 ) -> Adversary:
@@ -78,11 +79,18 @@ def adversary_of(
     return ascent_adversary(trace, epsilon, restarts=restarts, steps=steps, seed=seed, first=first)
 
 
+def adversary_measure(bench: Bench, ground: Ground) -> Measure:
+    """The adversary as both papers' experiments measure it, hence once; by the whole ascent also when quick.
+
+    With a fifth of its steps the ascent finds nothing for half of the texts of agnews, and saves a second.
+    """
+    options = {"limit": ground.limit, "restarts": RESTARTS, "steps": STEPS}
+    return Measure(f"{__name__}:adversary_rows", options)
+
+
 def measure_adversary(bench: Bench, ground: Ground) -> Tables:
-    """The adversary on every cell of the ground; quick, with a shorter ascent."""
-    ascent = {"restarts": 3, "steps": 100} if bench.quick else {"restarts": 5, "steps": 500}
-    measure = Measure(f"{__name__}:adversary_rows", {"limit": ground.limit, **ascent})
-    table = bench.measured(ground.study("adversary"), measure)
+    """The adversary on every cell of the ground."""
+    table = bench.measured(ground.study("adversary"), adversary_measure(bench, ground))
     return {"adversary": table, "summary": summary(table)}
 
 
@@ -150,7 +158,7 @@ def adversary_claims(tables: Tables) -> Sequence[Claim]:
         rows = own[own["model"] == model]
         asked = {
             f"On {corpus}, most texts have quite other weights (JSD ≥ {FAR:g}) with the same output": rows,
-            f"On {corpus}, that is so even where one word has more than half of the attention": rows[
+            f"On {corpus}, that is so even where the largest weight is at least a half": rows[
                 rows["largest"] >= CONCENTRATED
             ],
         }

@@ -15,7 +15,7 @@ from torch import Tensor
 from heedful.data.batches import batches
 from heedful.data.corpus import Corpus
 from heedful.models.trace import decisions, probabilities
-from heedful.records import Claim, Finding
+from heedful.records import Claim, Estimate, Finding, wilson_interval
 from heedful.study.experiment import Tables
 from heedful.study.ground import Ground, main_model
 from heedful.study.pooling import (
@@ -112,13 +112,25 @@ def means(rows: pd.DataFrame, column: str = "tau", **coordinates: str) -> list[F
 
 
 def significant(rows: pd.DataFrame, first: str, second: str, **coordinates: str) -> Finding | None:
-    """The share of texts with a significant τ, the false-discovery rate controlled over all of a run's."""
-    own = rows[(rows["first"] == first) & (rows["second"] == second)].dropna(subset=["significant"])
+    """The share of texts with a significant τ, the false-discovery rate controlled over all of a run's.
+
+    Beside it stands the share that a random ranking reaches against the first of the two scores, its own
+    false-discovery rate controlled over the same texts.
+    """
+    own = rows[(rows["first"] == first) & (rows["second"] == second)]
     kept = own[own["seed"] == own["seed"].min()]  # a share of texts: one run's, the first seed
+    by_chance = kept["random_significant"].dropna().astype(bool)
+    random = (
+        {"random": Estimate(float(by_chance.mean()), wilson_interval(int(by_chance.sum()), len(by_chance)))}
+        if len(by_chance)
+        else {}
+    )
     return share_of_texts(
-        kept["significant"],
+        kept["significant"].dropna(),
         name=f"share of significant τ, {first} and {second}",
         measured="share of texts whose τ-b differs from 0, false-discovery rate 0.05 over all texts",
+        baselines=random,
+        better="higher",
         coordinates=coordinates,
     )
 
@@ -136,20 +148,25 @@ def agreement_findings(tables: Tables) -> list[Finding]:
 
 
 def summary(table: pd.DataFrame) -> pd.DataFrame:
-    """Mean τ of each pair by corpus and model."""
+    """Mean τ and share of significant ones, a line a pair of scores, a random ranking beside both."""
     lines = []
     for where, rows in cells(table):
-        values = means(rows, **where)
-        random = np.nanmean(rows["random_tau"])
-        lines.append(
-            {
-                **where,
-                **{finding.name.removeprefix("Kendall's "): shown(finding) for finding in values},
-                "τ, random": f"{random:.3f}",
-                "texts": rows["instance"].nunique(),
-                "seeds": rows["seed"].nunique(),
-            }
-        )
+        for tau in means(rows):
+            pair = tau.name.partition(", ")[2]
+            first, _, second = pair.partition(" and ")
+            share = significant(rows, first, second)
+            lines.append(
+                {
+                    **where,
+                    "pair": pair,
+                    "mean τ-b": shown(tau),
+                    "random τ-b": f"{tau.baselines['random'].value:.3f}",
+                    "significant": shown(share),
+                    "significant, random": f"{share.baselines['random'].value:.3f}" if share else "–",
+                    "texts": rows["instance"].nunique(),
+                    "seeds": rows["seed"].nunique(),
+                }
+            )
     return pd.DataFrame(lines)
 
 

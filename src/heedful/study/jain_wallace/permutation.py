@@ -112,7 +112,7 @@ def permutation_claims(tables: Tables) -> Sequence[Claim]:
         asked = {
             f"On {corpus}, permuted weights leave the output of most texts as it was (median change below "
             f"{SMALL:g})": rows,
-            f"On {corpus}, that is so even where one word has more than half of the attention": sharp,
+            f"On {corpus}, that is so even where the largest weight is at least a half": sharp,
         }
         for statement, chosen in asked.items():
             effect = changes(chosen, corpus=str(corpus), model=model)[1]

@@ -1,27 +1,34 @@
 """How much attention varies over seeds, beside Jain & Wallace's adversary (Wiegreffe & Pinter, 2019, 3.2)."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 
 from heedful.records import Claim, Finding, paired_difference
 from heedful.study.experiment import Tables
 from heedful.study.grid import load_origin
 from heedful.study.ground import Ground, main_model
-from heedful.study.jain_wallace.adversary import adversary_rows
-from heedful.study.pooling import cells, shown
+from heedful.study.pooling import cells, defined, headed, mean_over_texts, shown
 from heedful.study.seeds import seeds_findings, seeds_variance
+from heedful.study.wiegreffe_pinter.posthoc import is_bound, posthoc_rows
 from heedful.study.workbench import Bench
+from heedful.training.presets import prepare
 from heedful.training.run import Run
 
 PLACE = "Wiegreffe & Pinter (2019), 3.2"
+ADVERSARY = {
+    "divergence": "adversary_divergence",
+    "kind": "adversary_kind",
+    "search": "adversary_search",
+}  # columns of the adversary, as they are called among those of seeds
 
 
 def measure_seeds(bench: Bench, ground: Ground) -> Tables:
     """The attention of all seeds of each cell, compared text by text, and the adversary of the first."""
     study = ground.study("seeds")
+    posthoc = _adversaries(bench, ground)
     runs: dict[tuple[str, str], list[Run]] = {}
     for cell, run in bench.runs(study):
         runs.setdefault((cell.corpus, cell.model), []).append(run)
@@ -29,28 +36,53 @@ def measure_seeds(bench: Bench, ground: Ground) -> Tables:
     for (name, model), own in runs.items():
         corpus = load_origin(study.origin(name), bench.data_dir)
         found = seeds_variance(own, corpus)
-        table = found.table.set_index("instance").assign(adversary_divergence=np.nan, adversary_kind="")
-        if not own[0].recipe.model.hierarchical:  # whose adversary is about sentences, and seeds about words
-            posthoc = adversary_rows(own[0], corpus, limit=ground.limit, restarts=3, steps=100)
-            posthoc = posthoc.set_index("instance")
-            table["adversary_divergence"] = posthoc["divergence"]  # NaN for the texts that were not taken
-            table["adversary_kind"] = posthoc["kind"].iloc[0]
+        table = found.table.set_index("instance")
+        far = posthoc[(posthoc["corpus"] == Path(name).stem) & (posthoc["model"] == model)]
+        # Texts that were not taken have none: NaN.
+        table = table.join(far.set_index("instance")[list(ADVERSARY)].rename(columns=ADVERSARY))
+        table["adversary_divergence"] = table["adversary_divergence"].astype(float)
         table["decided_class"] = table["decided"].map(dict(enumerate(found.classes)))
         frames.append(table.reset_index().assign(corpus=Path(name).stem, model=model, runs=len(own)))
     table = pd.concat(frames, ignore_index=True).assign(seed=0)
     return {"seeds": table, "summary": summary(table)}
 
 
+def _adversaries(bench: Bench, ground: Ground) -> pd.DataFrame:
+    """The post-hoc adversary of flat models: that of two levels is about sentences, and seeds about words."""
+    flat = [name for name in ground.models if not prepare(name, ground.settings)[0].hierarchical]
+    if not flat:
+        return pd.DataFrame(columns=["corpus", "model", "instance", *ADVERSARY])
+    return posthoc_rows(bench, replace(ground, models=tuple(flat)))
+
+
 def of_cell(rows: pd.DataFrame, **where: str) -> list[Finding]:
-    """The findings of one cell's table, with the names of its classes."""
+    """The findings of one cell's table, with the names of its classes, and how far the adversary goes."""
     classes = dict(zip(rows["decided"], rows["decided_class"], strict=True))
     names = [str(classes.get(number, number)) for number in range(max(classes) + 1)]
-    return seeds_findings(rows, seeds=int(rows["runs"].iloc[0]), classes=names, coordinates=where)
+    found = seeds_findings(rows, seeds=int(rows["runs"].iloc[0]), classes=names, coordinates=where)
+    return [*found, *defined(adversary_finding(rows, **where), beyond_seeds(rows, **where))]
 
 
 def seeds_tables_findings(tables: Tables) -> list[Finding]:
     """All findings of the table, cell by cell."""
     return [finding for where, rows in cells(tables["seeds"]) for finding in of_cell(rows, **where)]
+
+
+def adversary_finding(rows: pd.DataFrame, **where: str) -> Finding | None:
+    """The mean divergence of the first seed's post-hoc adversary; a lower bound where it was climbed for."""
+    own = rows.dropna(subset=["adversary_divergence"])
+    if not len(own):
+        return None
+    return mean_over_texts(
+        own.assign(seed=0),
+        "adversary_divergence",
+        name="post-hoc adversary's divergence",
+        measured=f"JSD to the farthest weights with nearly the same output, mean over texts; "
+        f"{own['adversary_search'].iloc[0]}",
+        unit="nats",
+        kind="lower bound" if is_bound(own["adversary_kind"]) else "estimate",
+        coordinates=where,
+    )
 
 
 def beyond_seeds(rows: pd.DataFrame, **where: str) -> Finding | None:
@@ -59,38 +91,40 @@ def beyond_seeds(rows: pd.DataFrame, **where: str) -> Finding | None:
     if not len(both):
         return None
     lead = paired_difference(both["adversary_divergence"], both["divergence"])
-    exact = (both["adversary_kind"] == "exact").all()
     return Finding(
         "adversary's divergence beyond that between seeds",
         lead.value,
         interval=lead.interval,
         count=len(both),
         seeds=int(rows["runs"].iloc[0]),
-        measured="JSD of the post-hoc adversary minus the mean JSD between seeds, paired over texts",
+        measured=f"JSD of the post-hoc adversary ({both['adversary_search'].iloc[0]}) minus the mean JSD "
+        "between seeds, paired over texts",
         unit="nats",
-        kind="estimate" if exact else "lower bound",
+        kind="lower bound" if is_bound(both["adversary_kind"]) else "estimate",
         coordinates=where,
     )
 
 
 def summary(table: pd.DataFrame) -> pd.DataFrame:
-    """Divergence between seeds, overlap and the adversary's, by corpus and model."""
+    """Divergence and overlap between seeds beside their shuffled weights', and the post-hoc adversary's."""
     lines = []
     for where, rows in cells(table):
         named = {finding.name: finding for finding in reversed(of_cell(rows))}  # the first is over all texts
-        overlap = named["overlap of the top between seeds"]
         lines.append(
             {
-                **where,
-                "JSD between seeds": shown(named["divergence between seeds"]),
-                "shuffled": f"{named['divergence between seeds'].baselines['shuffled'].value:.3f}",
-                "top overlap": shown(overlap),
-                "overlap, shuffled": f"{overlap.baselines['shuffled'].value:.3f}",
-                "adversary beyond": shown(beyond_seeds(rows)),
+                **headed(where),
+                "JSD of seeds": _beside_shuffled(named["divergence between seeds"]),
+                "top overlap": _beside_shuffled(named["overlap of the top between seeds"]),
+                "adversary": shown(adversary_finding(rows)),
+                "beyond seeds": shown(beyond_seeds(rows)),
                 "seeds": int(rows["runs"].iloc[0]),
             }
         )
     return pd.DataFrame(lines)
+
+
+def _beside_shuffled(finding: Finding) -> str:
+    return f"{shown(finding)}; shuffled {finding.baselines['shuffled'].value:.3f}"
 
 
 def seeds_claims(tables: Tables) -> Sequence[Claim]:
