@@ -26,11 +26,13 @@ from heedful.errors import UserError
 from heedful.files import write_atomically
 from heedful.records import Finding
 from heedful.report.audit_figures import about_figures, draw_all
+from heedful.study.auditing.forecast import forecast
 from heedful.study.auditing.measuring import Measured, Progress, Say, measure
+from heedful.study.auditing.own_rankings import own_rankings
 from heedful.study.auditing.plan import AuditSettings, Plan, make_plan
 from heedful.study.auditing.plausibility import plausibility
 from heedful.study.auditing.subjects import HUB, open_subject
-from heedful.study.auditing.trial import EPSILON, scores_by_row
+from heedful.study.auditing.trial import EPSILON
 from heedful.training.from_corpus import train_run
 from heedful.training.presets import prepare
 from heedful.training.run import RESULT, SETTINGS, Run, load_run
@@ -130,12 +132,14 @@ def audit(
         corpus = load_data(str(subject), **where)
         for note in corpus.notes:
             say(note)
-        say(f"Training {model} on {corpus.name} …")
+        kept = run_folder(folder) if asked.keep_texts else None
+        for line in promise(corpus, asked, model=model, folder=folder, out=kept):
+            say(line)
         subject = train_for_audit(
             corpus,
             model=model,
             seed=asked.seed,
-            out=run_folder(folder) if asked.keep_texts else None,
+            out=kept,
             source={"source": str(subject), **(columns or {})},
             device=device,
             callbacks=callbacks,
@@ -144,8 +148,7 @@ def audit(
     plan = make_plan(audited, asked)
     for line in announce(plan):
         say(line)
-    given = dict(rankings or {})
-    own = {name: one if callable(one) else scores_by_row(one) for name, one in given.items()}
+    own = own_rankings(rankings or {}, len(audited.corpus.split(asked.split)))
     measured = measure(plan, folder, rankings=own, progress=progress, say=say)
     plausible = None
     if rationales is not None:
@@ -192,6 +195,23 @@ def run_folder(folder: Path) -> Path:
     return folder.with_name(f"{folder.name}-run")
 
 
+def promise(
+    corpus: Corpus, asked: AuditSettings, *, model: str, folder: Path, out: Path | None, **changes: Any
+) -> list[str]:
+    """What training and audit will do, and about how long that takes; before either begins."""
+    texts, audited = (len(corpus.split(name)) for name in ("train", asked.split))
+    steps = f"train {model} on {texts:,} texts, audit it on {audited:,} {asked.split} texts"
+    if out is not None and (out / RESULT).exists():
+        return [f"{corpus.name}: {steps}, write {folder / PAGE}. It is trained already: {out}."]
+    settings, training = prepare(model, {"seed": asked.seed, **changes})
+    seconds = forecast(corpus, model=settings, training=training, settings=asked)
+    parts = f" ({_parts(seconds)})" if _parts(seconds) else ""
+    return [
+        f"{corpus.name}: {steps}, write {folder / PAGE}.",
+        f"About {_lasting(sum(seconds.values()))} in all{parts}: tried on a few texts.",
+    ]
+
+
 def announce(plan: Plan) -> list[str]:
     """What the audit will do, and about how long that takes."""
     audited, settings = plan.audited, plan.settings
@@ -199,8 +219,9 @@ def announce(plan: Plan) -> list[str]:
     taken = f"all {of:,}" if len(plan.rows) == of else f"{len(plan.rows):,} of {of:,} (drawn by the seed)"
     lines = [f"Auditing {audited.name} on {audited.corpus.name}: {taken} {settings.split} texts."]
     seconds = plan.estimate()
-    parts = ", ".join(f"{name} {_lasting(value)}" for name, value in seconds.items() if value >= 1)
-    lines.append(f"About {_lasting(sum(seconds.values()))}{f' ({parts})' if parts else ''}.")
+    parts = _parts(seconds)
+    more = "" if audited.closed else ", not counting the search for other weights"
+    lines.append(f"About {_lasting(sum(seconds.values()))}{f' ({parts})' if parts else ''}{more}.")
     return lines
 
 
@@ -257,7 +278,7 @@ def _content(
             "classes": list(audited.corpus.label_names),
             "linear_head": kinds == {"exact"},
             "mixes_tokens": bool(audited.subject.mixes_tokens),
-            "device": "cpu" if audited.run is None else str(audited.run.model.head.weight.device),
+            "device": audited.device,
         },
         "data": {
             "name": audited.corpus.name,
@@ -354,6 +375,10 @@ def _stem(subject: Any) -> str:
         subject = subject.folder or "run"
     name = str(subject) if isinstance(subject, str | Path) else type(subject).__name__
     return re.sub(r"[^\w.-]+", "-", Path(name.removeprefix(HUB)).name.split(".")[0]).strip("-.") or "audit"
+
+
+def _parts(seconds: Mapping[str, float]) -> str:
+    return ", ".join(f"{name} {_lasting(value)}" for name, value in seconds.items() if value >= 1)
 
 
 def _lasting(seconds: float) -> str:

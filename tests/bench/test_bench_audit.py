@@ -7,8 +7,8 @@ from heedful.errors import UserError
 
 
 def times(**changes):
-    known = {"plain": 2.0, "whole": 99.0, "stages": {}, "peak_bytes": 2**30, "texts": 7, "audited": 7}
-    return AuditTimes("films", "dp", **{**known, **changes})
+    known = {"plain": 2.0, "whole": 99.0, "processor": 98.0, "peak_bytes": 2**30, "texts": 7, "audited": 7}
+    return AuditTimes("films", "dp", stages={}, **{**known, **changes})
 
 
 def test_five_passes_and_ninety_seconds_are_allowed():
@@ -27,6 +27,12 @@ def test_an_audit_is_timed_stage_by_stage(tmp_path):
     assert {"words", "layer", "weights", "browsing"} <= set(found.stages)
     assert found.whole > sum(found.stages[name] for name in ("words", "layer"))
     assert found.peak_bytes > 2**26
+    assert 0 < found.processor < 1.1 * found.whole
+
+
+def test_without_imdb_the_data_folder_is_asked_for(tmp_path):
+    with pytest.raises(UserError, match=r"all of IMDB.*--data-dir"):
+        measure_audit(data_dir=tmp_path)
 
 
 @pytest.mark.slow

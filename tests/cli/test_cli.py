@@ -56,6 +56,7 @@ COMMANDS = [
     "bench words",
     "bench debate",
     "bench audit",
+    "bench verdict",
 ]
 
 

@@ -204,6 +204,54 @@ def test_a_head_that_decides_nothing_is_refused_in_a_sentence(tmp_path, changes,
         load_huggingface(folder)
 
 
+@pytest.mark.parametrize("family", ["XLMRoberta", "Camembert", "Electra"])
+def test_the_relatives_of_these_families_are_traced_alike(family):
+    import transformers
+
+    tokenizer = wordpiece()
+    shape = {
+        "hidden_size": 33,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 3,
+        "intermediate_size": 23,
+        "max_position_embeddings": 33,
+        "vocab_size": len(tokenizer),
+        "pad_token_id": tokenizer.pad_token_id,
+        "num_labels": 5,
+    }
+    torch.manual_seed(3)
+    config = getattr(transformers, f"{family}Config")(**shape)
+    network = getattr(transformers, f"{family}ForSequenceClassification")(config).eval()
+    subject = HuggingFaceSubject(network, tokenizer)
+    batch = subject.encode(TEXTS)
+    torch.testing.assert_close(
+        subject.trace(batch).logits(), subject.logits(batch).detach(), atol=1e-5, rtol=1e-5
+    )
+    torch.testing.assert_close(subject.logits(batch).detach(), directly(subject, TEXTS))
+
+
+def test_a_classifier_that_cannot_show_its_attention_is_refused_in_a_sentence(monkeypatch):
+    tokenizer = wordpiece()
+    network = classifier("bert", tokenizer)
+    network.set_attn_implementation("sdpa")
+
+    def refuse(kernel):
+        raise ValueError(f"This architecture has no {kernel} kernel.\nMore lines.")
+
+    monkeypatch.setattr(network, "set_attn_implementation", refuse)
+    with pytest.raises(UserError, match="cannot show its attention") as caught:
+        HuggingFaceSubject(network, tokenizer)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_classifier_that_gives_no_attention_is_refused_in_a_sentence(subjects, monkeypatch):
+    subject = subjects["bert"]
+    silent = type("Read", (), {"attentions": None})()
+    monkeypatch.setattr(subject.network, "forward", lambda **_: silent)
+    with pytest.raises(UserError, match="does not give its attention"):
+        subject.trace(subject.encode(TEXTS))
+
+
 def test_another_family_is_refused_before_it_is_loaded(tmp_path):
     import transformers
 

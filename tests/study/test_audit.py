@@ -6,13 +6,12 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-import torch
 from audit_corpora import QUICK, graded
 
 import heedful
-from heedful.attention.controls import lots_by_length, permute_real
 from heedful.errors import UserError
 from heedful.study.auditing import measuring
+from heedful.study.auditing.controls import MixedAttention, control_evidence, evidence_table
 from heedful.study.auditing.measuring import measure
 from heedful.study.auditing.plan import AuditSettings, make_plan
 from heedful.study.auditing.subjects import open_subject, with_classes
@@ -76,6 +75,28 @@ def test_the_folder_has_the_page_the_numbers_the_tables_and_the_figures(audit):
     }  # fmt: skip
 
 
+def test_every_figure_says_what_it_shows_of_how_many_texts_and_how(audit):
+    about = audit.content["figures"]
+    named = {stem for entry in audit.content["questions"] for stem in entry["figures"]}
+    drawn = {path.stem for path in (audit.folder / "figures").glob("*.png")}
+    assert set(about) == named == drawn
+    assert len(drawn) >= 4
+    for stem, one in about.items():
+        finding = getattr(audit.evidence, stem)
+        assert one["title"]
+        assert one["count"] == finding.count > 0
+        assert one["measured"] == finding.measured
+    assert len({one["title"] for one in about.values()}) == len(about)
+
+
+def test_every_question_has_a_random_and_a_shuffled_baseline(audit):
+    for answer in audit.answers:
+        assert {"random", "shuffled"} <= set(answer.finding.baselines), answer.id
+        assert answer.finding.interval is not None, answer.id
+        assert answer.scale.random is not None, answer.id
+        assert answer.scale.shuffled is not None, answer.id
+
+
 def test_an_audit_read_again_is_judged_alike(audit):
     again = heedful.Audit.load(audit.folder)
     assert again.verdict == audit.verdict
@@ -130,6 +151,20 @@ def test_a_folder_of_another_audit_is_refused(audit, run, corpus):
         heedful.audit(run, corpus, out=audit.folder, seeds=2, seed=1)
 
 
+def test_other_scores_of_the_same_name_are_not_taken_for_these(tmp_path, run, corpus):
+    counts = [len(text.split()) for text in corpus.split("test").texts]
+    asked = {"out": tmp_path / "own", "seeds": 1, "uniform": False, "keep_texts": False}
+    heedful.audit(run, corpus, **asked, rankings={"mine": [np.arange(count) for count in counts]})
+    with pytest.raises(UserError, match="another audit"):
+        heedful.audit(run, corpus, **asked, rankings={"mine": [-np.arange(count) for count in counts]})
+
+
+def test_a_module_is_known_by_what_it_answers(run, corpus):
+    """What is hidden in a function has no parameters to compare."""
+    same = [open_subject(MixedAttention(run.model, share), corpus).digest for share in (0.0, 0.0, 0.5)]
+    assert same[0] == same[1] != same[2]
+
+
 def test_a_folder_with_other_files_is_refused(tmp_path, run, corpus):
     (tmp_path / "thesis.tex").write_text("all of it")
     with pytest.raises(UserError, match="other files"):
@@ -145,6 +180,17 @@ def test_no_word_of_the_data_is_written_where_texts_are_kept_out(tmp_path, run, 
         if path.is_file():
             content = path.read_bytes()
             assert [word for word in words if word in content] == [], path
+
+
+def test_a_restart_trains_nothing_again_though_no_model_was_kept(tmp_path, run, corpus, monkeypatch):
+    asked = {"out": tmp_path / "private", "seeds": 2, "uniform": False, "keep_texts": False}
+    first = heedful.audit(run, corpus, **asked)
+
+    def refuse(*_, **__):
+        raise AssertionError("this was trained before")
+
+    monkeypatch.setattr(measuring, "train_again", refuse)
+    assert heedful.audit(run, corpus, **asked).verdict == first.verdict
 
 
 def test_uniform_attention_is_not_shown(tmp_path, corpus):
@@ -172,44 +218,11 @@ def test_a_model_trained_to_attend_elsewhere_is_not_shown(tmp_path, corpus):
     assert before.skill.interval.low > 0.3
 
 
-class Mixed:
-    """A subject whose weights are mixed with the same weights dealt out anew among the words.
-
-    It decides by the mixed weights if `decides`; else as before, and only shows them.
-    """
-
-    mixes_tokens = True
-
-    def __init__(self, model, share, *, decides=True):
-        self.model, self.share, self.decides, self.classes = model, share, decides, model.classes
-
-    def encode(self, texts):
-        return self.model.encode(texts)
-
-    def embed(self, batch):
-        return self.model.embed(batch)
-
-    def _weights(self, embedded, batch):
-        states, mask = self.model.states(embedded, batch)
-        weights = self.model.attend(states, mask).weights
-        dealt = permute_real(weights, mask, lots=lots_by_length(mask, 7))
-        return (1 - self.share) * weights + self.share * dealt
-
-    def logits(self, batch, embedded=None):
-        embedded = self.embed(batch) if embedded is None else embedded
-        weights = self._weights(embedded, batch) if self.decides else None
-        return self.model.logits(batch, embedded, weights=weights)
-
-    def trace(self, batch, level="final"):
-        with torch.no_grad():
-            return self.model.trace(batch, weights=self._weights(self.embed(batch), batch))
-
-
 @pytest.mark.parametrize("decides", [True, False])
 def test_mixing_in_shuffled_weights_never_improves_the_reading(tmp_path, run, corpus, decides):
     ranks, skills = [], []
     for share in (0.0, 0.5, 1.0):
-        subject = Mixed(run.model, share, decides=decides)
+        subject = MixedAttention(run.model, share, decides=decides)
         evidence, verdict = read(subject, corpus, tmp_path / f"mixed-{share}", limit=210)
         ranks.append(verdict.rank)
         skills.append(evidence.skill.value)
@@ -217,6 +230,30 @@ def test_mixing_in_shuffled_weights_never_improves_the_reading(tmp_path, run, co
     assert skills == sorted(skills, reverse=True)
     # Weights that are only shown must end as noise; those that decide are, each time, part of what decides.
     assert decides or ranks[0] < ranks[-1]
+
+
+def test_controls_are_read_side_by_side_and_a_restart_goes_on(tmp_path, corpus):
+    asked = {name: QUICK[name] for name in ("embedding", "epochs", "rate", "scale")}
+    told = []
+
+    def found():
+        return control_evidence(
+            corpus, tmp_path, limit=200, shares=(1.0,), adversary_epochs=2, report=told.append, **asked
+        )
+
+    first = found()
+    assert list(first) == [
+        "base", "uniform", "shuffled", "adversary", "100% dealt anew, deciding", "100% dealt anew, shown",
+    ]  # fmt: skip
+    assert told == list(first)
+    table = evidence_table(first).set_index("subject")
+    assert table.loc["base", "low"] > 0.5
+    for name in ("uniform", "shuffled", "100% dealt anew, shown"):
+        assert table.loc[name, "high"] < 0.25, name
+        assert judge(Evidence(**first[name])).reading == "do not show as an explanation"
+    trained = (tmp_path / "base" / "weights.safetensors").stat().st_mtime_ns
+    assert evidence_table(found()).set_index("subject").equals(table)
+    assert (tmp_path / "base" / "weights.safetensors").stat().st_mtime_ns == trained
 
 
 def test_few_texts_and_useless_models_are_not_judged(tmp_path, run, corpus):
@@ -238,7 +275,11 @@ def test_texts_train_the_default_model_first(tmp_path, corpus, monkeypatch):
     found = heedful.audit("reviews.csv", seeds=1, uniform=False, say=said.append)
     assert found.folder.name == "reviews"
     assert (tmp_path / "audits" / "reviews-run" / "settings.toml").exists()
-    assert any(sentence.startswith("About ") for sentence in said)
+    page = found.folder / "index.html"
+    first = said.index(f"reviews: train dp on 120 texts, audit it on 80 test texts, write {page}.")
+    assert said[first + 1].startswith("About ")
+    assert "in all" in said[first + 1]
+    assert not any(sentence.startswith("Auditing") for sentence in said[:first])
     assert found.content["verdict"]["reading"] == "cannot say"  # 80 texts
     write_csv(corpus.take(np.arange(239)), tmp_path / "reviews.csv")
     with pytest.raises(UserError, match="other texts"):
@@ -285,7 +326,7 @@ def test_labels_are_matched_by_name_or_in_their_order_and_said(corpus):
 
 def test_a_subject_of_somebody_else_needs_texts(run):
     with pytest.raises(UserError, match="labelled texts"):
-        open_subject(Mixed(run.model, 0.0))
+        open_subject(MixedAttention(run.model, 0.0))
 
 
 def test_settings_that_mean_nothing_are_refused(run, corpus):

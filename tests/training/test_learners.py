@@ -140,11 +140,28 @@ def test_the_compiled_learner_takes_the_steps_of_autograd(optimiser, classes, pe
     assert_same(first, second, 1e-10)
 
 
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("optimiser", ["sgd", "adagrad"])
+def test_uniform_weights_are_learnt_by_the_kernel_as_by_autograd(optimiser, classes):
+    pytest.importorskip("numba", reason="the extra fast is not installed")
+    settings = TrainingSettings(optimiser=optimiser, rate=0.05, rate_decay=0.01)
+    shape = replace(SHAPES["dp"], control="uniform")
+    first, encoded = make(shape, classes)
+    second, _ = make(shape, classes)
+    autograd = AutogradLearner(first, encoded, settings, CPU)
+    compiled = choose_learner(second, encoded, settings=settings, device=CPU)
+    assert isinstance(compiled, CompiledLearner)
+    for rows in STEPS:
+        assert compiled.step(np.array(rows)) == pytest.approx(autograd.step(np.array(rows)), rel=1e-10)
+        assert_same(first, second, 1e-10)
+
+
+@pytest.mark.parametrize("control", ["none", "uniform"])
 @pytest.mark.parametrize("optimiser", DENSE)
 @pytest.mark.parametrize("compiled", [True, False])
-def test_a_learner_goes_on_from_its_state(optimiser, compiled):
+def test_a_learner_goes_on_from_its_state(optimiser, compiled, control):
     settings = TrainingSettings(optimiser=optimiser, rate=0.05, amsgrad=True, compiled=compiled)
-    shape = replace(SHAPES["dp"], dropout_words=0.5) if compiled else SHAPES["dp"]
+    shape = replace(SHAPES["dp"], control=control, dropout_words=0.5 if compiled else 0.0)
     whole, encoded = make(shape)
     learner = choose_learner(whole, encoded, settings=settings, device=CPU)
     torch.manual_seed(0)
@@ -171,7 +188,7 @@ def test_a_learner_goes_on_from_its_state(optimiser, compiled):
         ({"head_bias": True}, {}),
         ({"embedding_frozen": True}, {}),
         ({"control": "shuffled"}, {}),
-        ({"control": "uniform"}, {}),
+        ({"control": "uniform", "encoder": "affine"}, {}),
         ({"levels": "hierarchical"}, {}),
         ({}, {"clip": 1.0}),
         ({}, {"l2_head": 0.1}),

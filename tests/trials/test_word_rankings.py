@@ -5,9 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from word_subjects import CLOSED, READ_AGAIN, SETTINGS, TEXTS, batch_for, many_texts, model
+from word_subjects import CLOSED, READ_AGAIN, SETTINGS, TEXTS, VOCABULARY, batch_for, many_texts, model
 
 from heedful.errors import UserError
+from heedful.models.building import build_model
 from heedful.models.trace import decisions
 from heedful.models.word_attention import word_attention
 from heedful.trials.chance import chance
@@ -16,7 +17,13 @@ from heedful.trials.forwards import two_sided
 from heedful.trials.lime import kernel, lime, random_subsets, weighted_ridge
 from heedful.trials.rereading import Reader, deletion_is_erasure, log_odds
 from heedful.trials.word_chance import chance_of
-from heedful.trials.word_gradients import Doubted, gradient_times_input, held_logits, integrated_gradients
+from heedful.trials.word_gradients import (
+    Doubted,
+    dot_score,
+    gradient_times_input,
+    held_logits,
+    integrated_gradients,
+)
 from heedful.trials.word_rankings import WORD_RANKINGS, rankings_of_words, word_order, word_scores
 
 
@@ -224,6 +231,23 @@ def test_integrated_gradients_add_up_and_say_how_far_they_miss(name, baseline):
     lead = [log_odds(two_sided(subject.logits(batch, point)), decided) for point in (embedded, start)]
     torch.testing.assert_close(fine.scores.sum(1), (lead[0] - lead[1]).detach(), rtol=1e-3, atol=1e-6)
     assert (fine.scores[~batch.mask] == 0).all()
+
+
+@pytest.mark.parametrize("changes", [{}, {"head": "logits", "head_bias": True}, {"scale": 0.5}])
+def test_the_gradient_of_dp_needs_no_backward_pass(changes):
+    settings = replace(SETTINGS["dp"], **changes)
+    classes = 3 if "head" in changes else 2
+    subject = build_model(settings, VOCABULARY, [f"class {k}" for k in range(classes)], seed=3).double()
+    batch = batch_for(subject)
+    assert dot_score(subject) is not None
+    torch.testing.assert_close(
+        word_scores("gradient", subject, batch), gradient_times_input(subject, batch), rtol=1e-9, atol=1e-12
+    )
+
+
+@pytest.mark.parametrize("name", [name for name in SETTINGS if name != "dp"])
+def test_other_models_have_no_such_gradient(name):
+    assert dot_score(model(name)) is None
 
 
 def test_integrated_gradients_are_captums():

@@ -67,6 +67,28 @@ def test_the_best_ranking_is_shown_instead_and_chance_never_is():
     assert found.to_dict()["ranking"] == "leaving each word out"
 
 
+def test_one_head_of_a_transformer_can_be_shown_instead():
+    found = instead(evidence(rankings=(skill(1.2, ranking="head-11-only"),)), subject="hf:x")
+    assert found is not None
+    assert found.command.endswith("--by head-11-only")
+    assert found.to_dict()["ranking"] == "attention of head 11 alone"
+
+
+def test_an_answer_names_the_yardstick_it_was_measured_by():
+    other = finding("τ", 0.4, 0.38, 0.42, coordinates={"yardstick": "contribution"})
+    found = by_id(answers(evidence(agreement=other, skill=skill(0.7, yardstick="gradient"))))
+    assert "agrees with each word's contribution at" in found["agreement"].answer
+    assert "of what gradient × input finds" in found["decides"].answer
+    plain = by_id(answers(evidence()))
+    assert "agrees with leaving each word out at" in plain["agreement"].answer
+
+
+def test_a_gap_that_a_search_bounds_is_not_called_exact():
+    bound = finding("gap", 1.1, 1.0, 1.2, kind="lower bound")
+    assert "lower bound" in by_id(answers(evidence(gap=bound)))["decides"].measured
+    assert "lower bound" not in by_id(answers(evidence()))["decides"].measured
+
+
 def test_nothing_is_shown_instead_of_the_best():
     assert instead(evidence(rankings=(skill(0.5, ranking="gradient"),)), subject="runs/x") is None
 

@@ -173,7 +173,7 @@ def _wanted(require: str | None) -> int | None:
 
 def _rationales(
     source: str, text: str, column: str, *, on: str, data_dir: Path | None, columns: dict[str, str]
-) -> list[str]:
+) -> list[str | list[int]]:
     from heedful.data.named import load_data
     from heedful.study.auditing.plausibility import read_rationales
 

@@ -7,6 +7,7 @@ import typer
 
 from heedful.cli.bench_audit import audit
 from heedful.cli.bench_trials import debate, erasure, words
+from heedful.cli.bench_verdict import verdict
 from heedful.cli.bench_watch import watch
 from heedful.cli.options import AsJson, DataDir
 from heedful.cli.output import print_json, print_table, say
@@ -262,5 +263,5 @@ def _beside(value: float, other: float | None) -> str:
     return "–" if other is None else f"{100 * (value - other):+.1f}"
 
 
-for _command in (watch, erasure, words, debate, audit):
+for _command in (watch, erasure, words, debate, audit, verdict):
     app.command()(_command)

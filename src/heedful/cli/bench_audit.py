@@ -1,5 +1,6 @@
 """`heedful bench audit`: how long an audit takes beside one evaluation pass, stage by stage."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -9,7 +10,10 @@ from heedful.cli.output import print_json, print_table
 
 
 def audit(
-    corpus: Annotated[str, typer.Option(help="A corpus by name, a file, a folder, or hf:NAME.")] = "imdb",
+    corpus: Annotated[
+        str | None,
+        typer.Option(help="A corpus by name, a file, a folder, or hf:NAME. Default: all of IMDB."),
+    ] = None,
     model: Annotated[str, typer.Option(help="A model or a preset by name.")] = "dp",
     limit: Annotated[int | None, typer.Option(min=1, help="Audit so many texts. Default: all.")] = None,
     data_dir: DataDir = None,
@@ -17,7 +21,7 @@ def audit(
 ) -> None:
     """Time an audit, page included, beside one evaluation pass over the test split, on one thread.
 
-    Example: `heedful bench audit --corpus imdb`
+    Example: `heedful bench audit`, or `heedful bench audit --corpus sst`
     """
     from dataclasses import asdict
 
@@ -29,8 +33,12 @@ def audit(
         return
     rows = [[name, f"{seconds:.1f} s"] for name, seconds in found.stages.items()]
     rows += [["the whole audit", f"{found.whole:.1f} s"], ["one evaluation pass", f"{found.plain:.2f} s"]]
+    rows += [["the whole audit, of the processor", f"{found.processor:.1f} s"]]
     rows += [["peak memory", f"{found.peak_bytes / 2**30:.2f} GB"]]
     print_table(
-        f"{found.audited:,} of {found.texts:,} texts of {corpus}", ["stage", "taken"], rows, right=("taken",)
+        f"{found.audited:,} of {found.texts:,} texts of {Path(found.source).name}",
+        ["stage", "taken"],
+        rows,
+        right=("taken",),
     )
     typer.echo(f"allowed: {found.allowed:.0f} s and 3 GB: {'kept' if found.within else 'NOT kept'}")

@@ -23,12 +23,14 @@ def demo(
 
     Example: `heedful demo`
     """
-    from heedful.auditing import audit, run_folder, train_for_audit
+    from heedful.auditing import audit, promise, run_folder, settings_with, train_for_audit
     from heedful.cli.audit import show
     from heedful.cli.watching import shown_progress
 
     corpus = _corpus()
-    say(f"{len(corpus.split('train').texts):,} film reviews to learn from. Training dp (Sun & Lu, 2020) …")
+    asked = settings_with(None, {"seeds": 2, "seed": seed})
+    for line in promise(corpus, asked, model="dp", folder=out, out=run_folder(out), epochs=EPOCHS):
+        say(line)
     with can_be_stopped("Give the same command again to go on."), shown_progress() as training:
         run = train_for_audit(
             corpus,
@@ -40,7 +42,7 @@ def demo(
             epochs=EPOCHS,
         )
         say(run.summary())
-        found = audit(run, corpus, out=out, seeds=2, seed=seed, progress=progress, say=say)
+        found = audit(run, corpus, out=out, settings=asked, progress=progress, say=say)
     show(found)
     typer.echo("\nYour own file:   heedful audit reviews.csv --text COLUMN --label COLUMN")
     typer.echo("Your own model:  heedful audit hf:PATH_OR_NAME --data reviews.csv")

@@ -79,15 +79,19 @@ def gap(evidence: Evidence, rows: "DataFrame") -> "Figure | None":
 
 
 def agreement(evidence: Evidence, rows: "DataFrame") -> "Figure | None":
-    """Kendall's τ with leaving words out, of attention and of the gradient: the share of texts."""
+    """Kendall's τ with the yardstick, of attention, the gradient and shuffled weights: the share of texts."""
     if evidence.agreement is None:
         return None
     figure = new_figure()
     axes = figure.subplots()
-    for name, colour, line in (("attention", BLUE, "-"), ("gradient", ORANGE, "--")):
-        _steps(axes, rows[f"tau_{name}"].dropna().to_numpy(), colour, line, name)
+    yardstick = str(evidence.agreement.coordinates.get("yardstick", "leave-one-out"))
+    end = "" if yardstick == "leave-one-out" else f"_{yardstick}"
+    lines = {"attention": (BLUE, "-"), "gradient": (ORANGE, "--"), "shuffled": (PURPLE, ":")}
+    for name, (colour, line) in lines.items():
+        if f"tau_{name}{end}" in rows:
+            _steps(axes, rows[f"tau_{name}{end}"].dropna().to_numpy(), colour, line, name)
     axes.set_xlim(-1, 1)
-    axes.set_xlabel(f"Kendall's τ with leaving words out (n = {evidence.agreement.count:,} texts)")
+    axes.set_xlabel(f"Kendall's τ with {yardstick} (n = {evidence.agreement.count:,} texts)")
     axes.set_ylabel("share of texts up to here")
     axes.legend(loc="upper left")
     return figure
@@ -104,6 +108,10 @@ def adversary(evidence: Evidence, rows: "DataFrame") -> "Figure | None":
         values, bins=np.linspace(0, np.log(2), 24).tolist(), color=BLUE, edgecolor="white", linewidth=0.4
     )
     axes.axvline(np.log(2), color=GREY, linestyle="-.", label="nothing in common (log 2)")
+    for name, colour, line in (("shuffled", PURPLE, "--"), ("random", BLACK, ":")):
+        if name in evidence.adversary.baselines:
+            mean = evidence.adversary.baselines[name].value
+            axes.axvline(mean, color=colour, linestyle=line, label=f"mean, {name} weights")
     axes.set_xlabel(f"divergence of the adversary's weights, nats (n = {len(values):,} texts)")
     axes.set_ylabel("texts")
     axes.legend(loc="upper left")
@@ -150,7 +158,7 @@ TITLES = {
     "skill": "word skill of every ranking, with random and shuffled weights",
     "gap": "items needed, as a multiple of the smallest set",
     "top": "decisions that the top item alone flips",
-    "agreement": "Kendall's τ with leaving words out, text by text",
+    "agreement": "Kendall's τ with the yardstick of words, text by text",
     "adversary": "how far other weights with the same output are",
     "stable": "how often models of other seeds have the same top word",
     "labels": "attention on words that go with one class",

@@ -3,7 +3,9 @@
 Axes: B texts of a batch, T words, U distinct words of the batch.
 """
 
+import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -11,7 +13,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from heedful.attention import Attention, DotScore, masked_softmax
+from heedful.attention import Attention, DotScore, UniformAttention, masked_softmax
 from heedful.data.batches import make_batch
 from heedful.data.encoded import EncodedTexts
 from heedful.errors import UserError
@@ -49,32 +51,44 @@ def choose_learner(
     return AutogradLearner(model, train, settings, device)
 
 
-def kernel_score(model: Classifier, settings: TrainingSettings) -> DotScore | None:
-    """The score of a model that the compiled step covers: `dp` under plain SGD or Adagrad; else None."""
+@dataclass(frozen=True, eq=False)
+class KernelScore:
+    """The scores eᵀV/λ that the compiled step takes. With λ = ∞ all are 0: uniform weights, and V stays."""
+
+    context: Tensor  # V (H,)
+    scale: float  # λ
+
+
+def kernel_score(model: Classifier, settings: TrainingSettings) -> KernelScore | None:
+    """The score of a model that the compiled step covers: `dp`, also with uniform weights, under plain SGD or
+    Adagrad; else None."""
     if not (isinstance(model, FlatClassifier) and isinstance(model.words.encoder, NoEncoder)):
         return None
-    attention = model.words.attention
     plain = (
-        isinstance(attention, Attention)
-        and attention.normalise is masked_softmax
-        and model.head.bias is None
+        model.head.bias is None
         and all(parameter.requires_grad for parameter in model.parameters())
         and settings.clip is None
         and not any(settings.l2(part) for part in model.parts())
         and settings.optimiser in ("sgd", "adagrad")
     )
-    score = attention.score if plain else None
-    return score if isinstance(score, DotScore) else None
+    attention = model.words.attention
+    if plain and isinstance(attention, UniformAttention) and not settings.penalty:
+        return KernelScore(torch.zeros_like(model.head.weight[0]), math.inf)
+    if not (plain and isinstance(attention, Attention) and attention.normalise is masked_softmax):
+        return None
+    score = attention.score
+    if not isinstance(score, DotScore) or score.context is None:
+        return None
+    return KernelScore(score.context, score.scale)
 
 
 class CompiledLearner:
     """`dp` in one compiled function a batch, in place on the model's own parameters."""
 
     def __init__(
-        self, model: Classifier, score: DotScore, train: EncodedTexts, settings: TrainingSettings
+        self, model: Classifier, score: KernelScore, train: EncodedTexts, settings: TrainingSettings
     ) -> None:
         assert model.embedding is not None
-        assert score.context is not None
         self.texts = (train.ids, train.offsets, np.asarray(train.labels))
         self.kernel = compiled.CompiledDot(
             model.embedding.weight.detach().numpy(),

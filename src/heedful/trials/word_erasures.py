@@ -28,6 +28,7 @@ from heedful.models.trace import decisions
 from heedful.trials.deletion import delete_words
 from heedful.trials.faithfulness import infidelity_of, sensitivity
 from heedful.trials.lime import random_subsets
+from heedful.trials.own_scores import check_own_names
 from heedful.trials.rereading import PLACES, Reader, rank_of
 from heedful.trials.votes import Bools, Floats, Longs, in_numpy
 from heedful.trials.word_gradients import Doubted
@@ -129,23 +130,20 @@ def word_erasures(
     until_flip: bool = False,
     seed: int = 0,
     places: int = PLACES,
+    reader: Reader | None = None,
 ) -> WordErasures:
     """Take out the top words of each ranking at each share, by "delete" or "unknown", and read again.
 
     `rankings` are names, all that the subject can have but LIME unless said; `own` are a user's by name.
     `subsets` random deletions measure infidelity (0: do not), `draws` noisy texts sensitivity. `until_flip`
     also takes out words one by one until the decision flips. All chance belongs to the seed and to
-    `batch.rows`.
+    `batch.rows`. A `reader` of the batch, where there is one, saves reading it anew.
     """
     shares = _checked(shares)
-    reader = Reader(subject, batch, how=how, places=places)
+    reader = Reader(subject, batch, how=how, places=places) if reader is None else reader
     names = rankings_of_words(reader, rankings)
     own = dict(own or {})
-    for name in own:
-        if name in names or not re.fullmatch(r"[\w-]*[^\W\d_]", name):
-            raise UserError(
-                f"A ranking of your own needs a new name of letters that ends in one, and not {name!r}."
-            )
+    check_own_names(own, names)
     reader, own = _of_read_words(reader, own)
     batch = reader.batch
     ranked = {

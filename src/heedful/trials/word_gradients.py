@@ -14,12 +14,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from heedful.attention import Attention, DotScore, masked_softmax
 from heedful.data.batches import Batch
 from heedful.errors import UserError, choose_from
 from heedful.models.classifier import FlatClassifier
+from heedful.models.encoders import NoEncoder
 from heedful.models.hierarchical import HierarchicalClassifier
 from heedful.models.subject import Subject
-from heedful.models.trace import decisions
+from heedful.models.trace import Trace, decisions
 from heedful.trials.deletion import replace_words, take_rows
 from heedful.trials.forwards import two_sided
 from heedful.trials.rereading import PLACES, log_odds
@@ -44,6 +46,32 @@ def gradient_times_input(subject: Subject, batch: Batch, *, held: bool = False) 
     logits = held_logits if held else None
     embedded, slopes = _slopes(subject, batch, subject.embed(batch), logits=logits)
     return ((embedded * slopes).sum(-1) * batch.mask).double()
+
+
+def dot_score(subject: Subject) -> DotScore | None:
+    """The score of a `dp` model, whose gradients follow from its trace; None for any other subject."""
+    if not (isinstance(subject, FlatClassifier) and isinstance(subject.words.encoder, NoEncoder)):
+        return None
+    attention = subject.words.attention
+    if not (isinstance(attention, Attention) and attention.normalise is masked_softmax):
+        return None
+    score = attention.score
+    return score if isinstance(score, DotScore) and score.context is not None else None
+
+
+@torch.no_grad()
+def dot_gradient_times_input(score: DotScore, trace: Trace) -> Tensor:
+    """As `gradient_times_input` for `dp`, without a backward pass: α (z + a (z − Σ α z)).
+
+    a is a word's score, z what it says for the log-odds of the decided class by itself.
+    """
+    with torch.enable_grad():
+        logits = trace.logits().detach().requires_grad_()
+        sides = two_sided(logits)
+        (slopes,) = torch.autograd.grad(log_odds(sides, decisions(sides)).sum(), logits)  # (B,K)
+    said = torch.einsum("btk,bk->bt", trace.token_logits, slopes)
+    mean = (trace.weights * said).sum(1, keepdim=True)
+    return (trace.weights * (said + score(trace.values) * (said - mean))).double()
 
 
 def integrated_gradients(

@@ -23,7 +23,13 @@ from heedful.trials.lime import lime
 from heedful.trials.rereading import Reader
 from heedful.trials.votes import in_numpy
 from heedful.trials.word_chance import chance_of
-from heedful.trials.word_gradients import Doubted, gradient_times_input, integrated_gradients
+from heedful.trials.word_gradients import (
+    Doubted,
+    dot_gradient_times_input,
+    dot_score,
+    gradient_times_input,
+    integrated_gradients,
+)
 
 WordRanking = Callable[..., Tensor | Doubted]  # ranking(reader, seed=0)
 OwnRanking = Callable[[Subject, Batch], "Tensor | ArrayLike"]
@@ -36,6 +42,9 @@ def attention(reader: Reader, *, seed: int = 0) -> Tensor:
 
 def gradient(reader: Reader, *, seed: int = 0) -> Tensor:
     """Gradient × input for the decided class, through the attention too."""
+    score = dot_score(reader.subject)
+    if score is not None:
+        return dot_gradient_times_input(score, reader.trace)
     return gradient_times_input(reader.subject, reader.batch)
 
 

@@ -1,5 +1,6 @@
 """What to show instead of attention: the ranking of words that measured best on this model."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -19,7 +20,7 @@ NAMES: Mapping[str, str] = {
     "flow": "attention flow",
     "lime": "LIME",
 }
-SHOWN = frozenset(NAMES) - {"attention"}  # what a person can be handed; chance and its like cannot
+HEAD = re.compile(r"head-(\d+)-only")  # one head of a transformer's last layer
 
 
 @dataclass(frozen=True)
@@ -33,13 +34,24 @@ class Instead:
 
     def to_dict(self) -> dict[str, Any]:
         return {
-            "ranking": NAMES[self.name],
+            "ranking": named(self.name),
             "name": self.name,
             "key": self.name,  # among the rankings of an instance
             "why": self.why,
             "command": self.command,
             "skill": self.skill.to_dict(),
         }
+
+
+def named(ranking: str) -> str:
+    """A ranking's name for people."""
+    head = HEAD.fullmatch(ranking)
+    return f"attention of head {head[1]} alone" if head else NAMES[ranking]
+
+
+def _shown(ranking: str) -> bool:
+    """Whether a command can paint it; chance, and scores that a user brought, it cannot."""
+    return ranking != "attention" and (ranking in NAMES or HEAD.fullmatch(ranking) is not None)
 
 
 def instead(evidence: Evidence, *, subject: str) -> Instead | None:
@@ -50,7 +62,7 @@ def instead(evidence: Evidence, *, subject: str) -> Instead | None:
     """
     if evidence.skill is None or not bounded(evidence.skill):
         return None
-    found = [finding for finding in evidence.rankings if finding.coordinates.get("ranking") in SHOWN]
+    found = [finding for finding in evidence.rankings if _shown(str(finding.coordinates.get("ranking")))]
     if not found:
         return None
     best = max(found, key=lambda finding: finding.value)

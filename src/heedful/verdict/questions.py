@@ -26,6 +26,12 @@ QUESTIONS = {
     "stable": "Is it stable when the model is trained again?",
     "labels": "Do the words it attends to carry the label?",
 }
+LEFT_OUT = "leaving each word out"
+YARDSTICKS = {
+    "leave-one-out": LEFT_OUT,
+    "contribution": "each word's contribution",
+    "gradient": "gradient × input",
+}
 DECIDING = ("decides", "agreement", "stable")
 
 
@@ -119,7 +125,8 @@ def _decides(evidence: Evidence, limits: Thresholds) -> Answer | None:
         "random ones",
         "unsure": "In part. Taking out the words it attends to most changes the model's mind",
     }[outcome]
-    answer = f"{found}: it finds {_percent(skill)} of what could be found by trying every word."
+    by = _yardstick(skill)
+    answer = f"{found}: it finds {_percent(skill)} of what {by} finds."
     if not bounded(skill):
         answer = "It could not be measured: no ranking of words here moves the model more than chance does."
     if gap_asked(evidence, limits):
@@ -127,6 +134,7 @@ def _decides(evidence: Evidence, limits: Thresholds) -> Answer | None:
         most = f"{evidence.gap.value:.2g} times as many items as needed"
         most = "no more items than needed" if evidence.gap.value == 1 else most
         answer += f" To change a decision at the layer, its order takes {most} (median)."
+    exact = evidence.gap is None or evidence.gap.kind != "lower bound"
     parts = (
         *evidence.class_skills,
         *evidence.rankings,
@@ -139,12 +147,9 @@ def _decides(evidence: Evidence, limits: Thresholds) -> Answer | None:
         outcome,
         answer,
         "Words are deleted in the order of attention, 5, 10, 20 and 50 % of them, and the text is read "
-        "again. 0 is "
-        "what random words do, 1 what the words do that matter most when each is left out alone. The gap "
-        "is the "
-        "number of items that attention needs to change the decision at its layer, divided by the exact "
-        "least "
-        "number.",
+        f"again. 0 is what random words do, 1 what the words do that {by} puts first. The gap is the number "
+        "of items that attention needs to change the decision at its layer, divided by the "
+        + ("least number." if exact else "least number that a search found, so it is a lower bound."),
         finding=skill,
         scale=_scale(
             skill, low=0.0, high=1.0, best=1.0, best_name=str(skill.coordinates.get("yardstick", ""))
@@ -194,7 +199,8 @@ def _agreement(evidence: Evidence, limits: Thresholds) -> Answer | None:
     if own is None or gradient is None or margin is None:
         return None
     outcome = _outcome(margin, ">=", 0.0)
-    compared = f"agrees with leaving words out at τ = {own.value:.2f}, the gradient at {gradient.value:.2f}"
+    by = _yardstick(own)
+    compared = f"agrees with {by} at τ = {own.value:.2f}, the gradient at {gradient.value:.2f}"
     answer = {
         "yes": f"Yes. Attention {compared}: more than half as well.",
         "no": f"No. Attention {compared}: less than half as well.",
@@ -205,8 +211,12 @@ def _agreement(evidence: Evidence, limits: Thresholds) -> Answer | None:
         outcome,
         answer,
         "Kendall's τ between two orders of a text's words: 1 is the same order, 0 no relation, −1 the "
-        "reverse. "
-        "Leaving each word out and the gradient are two measures that do not know of attention.",
+        "reverse. Sizes are compared, without signs, because attention has none. "
+        + (
+            "Leaving each word out and the gradient are two measures that do not know of attention."
+            if by == LEFT_OUT
+            else "Leaving out single words tells nothing here: several words of a text say the same."
+        ),
         finding=own,
         scale=_scale(
             own,
@@ -251,7 +261,7 @@ def _adversary(evidence: Evidence, limits: Thresholds) -> Answer | None:
             else "the best that a search found, a lower bound."
         ),
         finding=apart,
-        scale=Scale(MOST_APART, 0.0, apart.value, *_ends(apart), best=0.0, best_name="no other weights"),
+        scale=_scale(apart, low=MOST_APART, high=0.0, best=0.0, best_name="no other weights"),
         evidence=_present((evidence.permutation,)),
         good=None if outcome == "unsure" else outcome == "no",
         figures=("adversary",),
@@ -264,6 +274,7 @@ def _needed(evidence: Evidence, limits: Thresholds) -> Answer | None:
         return None
     outcome: Outcome = "yes" if low(gain) > 0 else "no" if high(gain) < NEEDED else "unsure"
     points = f"{100 * gain.value:+.1f} points of accuracy"
+    nulls = [baseline.value for baseline in gain.baselines.values()]
     answer = {
         "yes": f"Yes. It is worth {points} over a model that gives every word the same weight.",
         "no": f"No. A model that gives every word the same weight decides as well ({points}).",
@@ -274,10 +285,10 @@ def _needed(evidence: Evidence, limits: Thresholds) -> Answer | None:
         outcome,
         answer,
         "The same model is trained with uniform weights, and both decide the same texts. Where attention "
-        "adds "
-        "nothing, what it looks at need not matter.",
+        "adds nothing, what it looks at need not matter. Shuffled and random are the model itself with "
+        "such weights, not trained again.",
         finding=gain,
-        scale=Scale(min(0.0, gain.value), max(0.05, gain.value), gain.value, *_ends(gain), random=0.0),
+        scale=_scale(gain, low=min(0.0, gain.value, *nulls), high=max(0.05, gain.value), best=None),
         good=None if outcome == "unsure" else outcome == "yes",
     )
 
@@ -316,7 +327,8 @@ def _labels(evidence: Evidence, limits: Thresholds) -> Answer | None:
     if share is None or beside is None:
         return None
     outcome = _outcome(beside, ">", 0.0)
-    expected = share.baselines["shuffled"].value
+    chance = share.baselines.get("random", share.baselines["shuffled"])  # equal on average
+    expected = chance.value
     compared = f"{share.value:.0%} of its weight lies on words of one class; by chance {expected:.0%} would"
     answer = {
         "yes": f"Yes. {compared}.",
@@ -327,15 +339,20 @@ def _labels(evidence: Evidence, limits: Thresholds) -> Answer | None:
         "labels",
         outcome,
         answer,
-        "Words that occur at least three times as often in training texts of one class as of the others "
-        "count as "
-        "going with it (Sun & Lu's token types). Chance is the weights shuffled among the words of the text.",
+        "Words that occur mostly in training texts of one class go with it (Sun & Lu's token types: of two "
+        "classes more than three times as often as in the other, of more classes over 55 %). Chance is the "
+        "share of such words among those of the text.",
         finding=share,
         scale=_scale(share, low=0.0, high=1.0, best=None),
         evidence=(beside,),
         good=None if outcome == "unsure" else outcome == "yes",
         figures=("labels",),
     )
+
+
+def _yardstick(finding: Finding) -> str:
+    """What a finding is measured by, in words."""
+    return YARDSTICKS.get(str(finding.coordinates.get("yardstick", "leave-one-out")), LEFT_OUT)
 
 
 def _outcome(finding: Finding, comparison: str, threshold: float) -> Outcome:

@@ -11,8 +11,9 @@ W is word skill with its 95 % interval. In this order:
    with enough texts, and the top item shared between seeds more often than by shuffled weights.
 4. *use with care* otherwise; what failed is named. What was not asked caps the reading here.
 
-Every comparison takes the end of the interval that speaks against attention, so a reading gets better only
-with evidence, never by the lack of it. docs/verdict.md has the thresholds' calibration.
+Comparisons take the end of the interval that speaks against attention, but for the median gap and the share
+of decisions that can be flipped, which count as they are. So a reading gets better only with evidence, never
+by the lack of it. docs/verdict.md has the thresholds' calibration.
 """
 
 import math
@@ -151,7 +152,7 @@ def _failures(evidence: Evidence, limits: Thresholds) -> Iterator[tuple[str, str
     if margin is not None and low(margin) < 0:
         yield (
             "agreement",
-            "It agrees with leaving words out less than half as well as the gradient does, or may.",
+            "It agrees with the words' measured effect less than half as well as the gradient does, or may.",
         )
     stable = evidence.stable_advantage
     if stable is not None and not low(stable) > 0:

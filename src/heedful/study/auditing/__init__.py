@@ -7,6 +7,7 @@ from heedful.lazy import lazily
 if TYPE_CHECKING:
     from heedful.study.auditing.measuring import Measured as Measured
     from heedful.study.auditing.measuring import measure as measure
+    from heedful.study.auditing.own_rankings import captum_ranking as captum_ranking
     from heedful.study.auditing.plan import AuditSettings as AuditSettings
     from heedful.study.auditing.subjects import Audited as Audited
     from heedful.study.auditing.subjects import open_subject as open_subject
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "AuditSettings": "heedful.study.auditing.plan",
     "Audited": "heedful.study.auditing.subjects",
+    "captum_ranking": "heedful.study.auditing.own_rankings",
     "Measured": "heedful.study.auditing.measuring",
     "measure": "heedful.study.auditing.measuring",
     "open_subject": "heedful.study.auditing.subjects",

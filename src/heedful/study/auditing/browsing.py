@@ -7,7 +7,7 @@ digits: what is judged was measured before.
 Axes: B texts, T words, K classes.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -31,6 +31,7 @@ from heedful.trials.rereading import Reader, log_odds, rank_of
 from heedful.trials.search import beam_flips
 from heedful.trials.smallest import SmallSets, smallest_flips
 from heedful.trials.stream import _batch
+from heedful.trials.word_rankings import OwnRanking
 
 MOST, MOST_WORDS, STEPS = 300, 25_000, 60
 SHARES = {"best": 0.2, "worst": 0.25, "wrong": 0.25}  # of the texts kept; the rest are typical
@@ -71,8 +72,10 @@ def choose(frame: pd.DataFrame, labels: NDArray, *, most: int = MOST) -> pd.Data
     return chosen[(chosen["words"].cumsum() <= MOST_WORDS) | (np.arange(len(chosen)) < 4)]
 
 
-def instances(plan: Plan, chosen: pd.DataFrame, *, seed: int = 0) -> list[dict[str, Any]]:
-    """What the page shows of each chosen text, in plain JSON types."""
+def instances(
+    plan: Plan, chosen: pd.DataFrame, *, extra: Mapping[str, OwnRanking] | None = None, seed: int = 0
+) -> list[dict[str, Any]]:
+    """What the page shows of each chosen text, in plain JSON types; scores of the rankings in `extra` too."""
     labels = dict(zip(plan.rows.tolist(), plan.labels.tolist(), strict=True))
     found: list[dict[str, Any]] = []
     size = max(1, plan.places // max(1, int(chosen["words"].max())) // 4)
@@ -83,7 +86,7 @@ def instances(plan: Plan, chosen: pd.DataFrame, *, seed: int = 0) -> list[dict[s
         rows = part["instance"].to_numpy()
         # Made from the texts themselves: what is encoded for speed may have dropped the words.
         batch = _batch(subject, list(texts), rows)
-        entries = entries_of(subject, batch, seed=seed)
+        entries = entries_of(subject, batch, extra=extra, seed=seed)
         for entry, row in zip(entries, part.itertuples(index=False), strict=True):
             number = int(row.instance)
             found.append(
@@ -99,12 +102,15 @@ def instances(plan: Plan, chosen: pd.DataFrame, *, seed: int = 0) -> list[dict[s
     return found
 
 
-def entries_of(subject: Subject, batch: Batch, *, seed: int = 0) -> Iterator[dict[str, Any]]:
+def entries_of(
+    subject: Subject, batch: Batch, *, extra: Mapping[str, OwnRanking] | None = None, seed: int = 0
+) -> Iterator[dict[str, Any]]:
     """What the page shows of each text of a batch. What erasing in the page needs keeps all its digits."""
     weights, read = word_attention(subject, batch)
     kept = delete_words(batch, batch.mask & ~read) if (batch.mask & ~read).any() else batch
     reader = Reader(subject, kept)
-    scores = {name: values for name, values in rankings_of(reader, seed=seed).items() if name in SHOWN}
+    shown = (*SHOWN, *(extra or {}))
+    scores = {name: values for name, values in rankings_of(reader, extra, seed=seed).items() if name in shown}
     trace = subject.trace(batch)
     by_words = batch.sentences is None
     small = smallest_flips(trace) if trace.linear is not None else beam_flips(trace, width=4, depth=4)

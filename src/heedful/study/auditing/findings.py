@@ -25,6 +25,7 @@ from heedful.trials.word_erasures import WordErasures
 
 Found = dict[str, Any]  # fields of `verdict.Evidence`, by name
 Coordinates = Mapping[str, Scalar]
+NULLS = ("random", "shuffled")
 YARDSTICKS = ("contribution", "gradient")  # where leaving out is no yardstick
 
 
@@ -139,8 +140,8 @@ def layer_evidence(frame: pd.DataFrame, *, about: Coordinates, seed: int = 0) ->
     )
     if not exact:
         reason = (
-            "This head is not linear, so smallest sets are only bounded by a search: the gap to them speaks "
-            "against attention where it is large, and never for it."
+            "This head is not linear, so smallest sets are only bounded by a search: the gap to them is a "
+            "lower bound, and was not asked."
         )
     if can.any():
         found |= _gap(erasures, can, about, seed)
@@ -148,7 +149,10 @@ def layer_evidence(frame: pd.DataFrame, *, about: Coordinates, seed: int = 0) ->
 
 
 def weights_evidence(frame: pd.DataFrame, *, about: Coordinates, seed: int = 0) -> Found:
-    """The adversary's divergence and the change under permuted weights, from the rows of `weights_trial`."""
+    """The adversary's divergence, also from random and shuffled weights, and the change under permuted ones.
+
+    From the rows of `weights_trial`.
+    """
     exact = bool(frame["exact"].all())
     settings: dict[str, Any] = {"coordinates": about, "seed": seed}
     apart = mean_findings(
@@ -159,6 +163,7 @@ def weights_evidence(frame: pd.DataFrame, *, about: Coordinates, seed: int = 0) 
         + "; log 2 = 0.693 is the most there can be",
         unit="nats",
         kind="exact" if exact else "lower bound",
+        baselines={name: frame[f"divergence_{name}"].to_numpy() for name in NULLS},
         **settings,
     )[0]
     permuted = mean_findings(
@@ -171,11 +176,24 @@ def weights_evidence(frame: pd.DataFrame, *, about: Coordinates, seed: int = 0) 
 
 
 def needed_finding(
-    decided: NDArray, uniform: NDArray, labels: NDArray, *, about: Coordinates, seed: int = 0
+    decided: NDArray,
+    uniform: NDArray,
+    labels: NDArray,
+    *,
+    about: Coordinates,
+    nulls: Mapping[str, NDArray] | None = None,
+    seed: int = 0,
 ) -> Finding:
-    """The accuracy minus that of the same model trained with uniform weights, on the same texts."""
+    """The accuracy minus that of the same model trained with uniform weights, on the same texts.
+
+    `nulls` are the model's decisions under weights that say nothing (random, shuffled), by name.
+    """
     own, other = (decided == labels).astype(float), (uniform == labels).astype(float)
     gain = paired_difference(own, other, seed=seed)
+    beside = {
+        name: paired_difference((found == labels).astype(float), other, seed=seed)
+        for name, found in (nulls or {}).items()
+    }
     return Finding(
         "accuracy beyond uniform weights",
         gain.value,
@@ -183,8 +201,10 @@ def needed_finding(
         count=len(labels),
         unit="of texts",
         better="higher",
+        baselines=beside,
         coordinates={**about, "uniform_accuracy": float(other.mean())},
-        measured="accuracy minus that of the same model trained with uniform weights, paired over texts",
+        measured="accuracy minus that of the same model trained with uniform weights, paired over texts; "
+        "beside it the model itself, not trained again, with its weights shuffled or drawn at random",
     )
 
 
@@ -245,12 +265,13 @@ def _agreement(frame: pd.DataFrame, yardstick: Scalar, about: Coordinates, seed:
     if yardstick not in (ONE, "contribution"):
         return {}
     end = "" if yardstick == ONE else "_contribution"
-    pairs = frame[[f"tau_attention{end}", f"tau_gradient{end}"]].dropna()
+    pairs = frame[[f"tau_{name}{end}" for name in ("attention", "gradient", "shuffled")]].dropna()
     if len(pairs) < 2:
         return {}
-    own, gradient = pairs.iloc[:, 0].to_numpy(), pairs.iloc[:, 1].to_numpy()
+    own, gradient, dealt = (pairs.iloc[:, column].to_numpy() for column in range(3))
     with_ = "leaving out" if yardstick == ONE else "contribution"
-    settings: dict[str, Any] = {"coordinates": about, "better": "higher", "seed": seed}
+    where = {**about, "yardstick": yardstick}
+    settings: dict[str, Any] = {"coordinates": where, "better": "higher", "seed": seed}
     left = (
         f"; {len(frame) - len(pairs)} texts where it is undefined left out" if len(frame) > len(pairs) else ""
     )
@@ -274,7 +295,9 @@ def _agreement(frame: pd.DataFrame, yardstick: Scalar, about: Coordinates, seed:
             **settings,
         ),
     }
-    found["agreement"] = replace(found["agreement"], baselines={"random": Estimate(0.0)})
+    chance = Estimate(float(dealt.mean()), bootstrap_interval(dealt, seed=seed))
+    beside = {"random": Estimate(0.0), "shuffled": chance}  # a random order has τ = 0 on average
+    found["agreement"] = replace(found["agreement"], baselines=beside)
     return found
 
 
@@ -288,7 +311,7 @@ def _labels(frame: pd.DataFrame, about: Coordinates, seed: int) -> Found:
         own,
         "mean over texts of the weight on words that occur mostly in training texts of one class",
         unit="of the weight",
-        baselines={"shuffled": chance},
+        baselines={"random": chance, "shuffled": frame["label_shuffled"].to_numpy()},
         coordinates=about,
         seed=seed,
     )
@@ -302,8 +325,8 @@ def _labels(frame: pd.DataFrame, about: Coordinates, seed: int) -> Found:
             count=len(own),
             unit="of the weight",
             coordinates=about,
-            measured="that minus the share of such words, which is what shuffled weights put there on "
-            "average",
+            measured="that minus the share of such words, which is what random and shuffled weights put "
+            "there on average",
         ),
     }
 

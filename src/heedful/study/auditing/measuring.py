@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +21,15 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from heedful.data.batches import Batch
 from heedful.data.encoded import EncodedTexts
 from heedful.errors import UserError
 from heedful.files import locked, write_atomically
 from heedful.models.building import Classifier
+from heedful.records import Finding
 from heedful.study.auditing.browsing import choose, instances
 from heedful.study.auditing.findings import (
+    NULLS,
     accuracy_finding,
     layer_evidence,
     needed_finding,
@@ -126,7 +130,9 @@ def measure(
 ) -> Measured:
     """Do all stages that the plan asks for, in `folder`. `rankings` of the user's own are compared too."""
     folder = Path(folder)
-    recipe = {**plan.recipe, "rankings": sorted({**plan.audited.rankings, **(rankings or {})})}
+    own = {**plan.audited.rankings, **(rankings or {})}
+    # Scores of one's own count by what they say, functions by their names alone.
+    recipe = {**plan.recipe, "rankings": {name: getattr(own[name], "digest", "") for name in sorted(own)}}
     claim_folder(folder, recipe)
     with locked(folder / LOCK):
         return _measured(_Stages(plan, folder, progress, say), rankings or {})
@@ -155,13 +161,15 @@ def _measured(stages: _Stages, rankings: Mapping[str, OwnRanking]) -> Measured:
     )
     other = stages.streamed("weights", weights_trial(subject, seed=seed), plan.weights_rows(exact=exact))
     found |= weights_evidence(other, **settings_of)
-    models, more, why = _retrained(stages, words["decided"].to_numpy(), **settings_of)
+    nulls = {name: layer[f"decided_{name}"].to_numpy() for name in NULLS}
+    models, more, why = _retrained(stages, words["decided"].to_numpy(), nulls=nulls, **settings_of)
     found, not_asked = {**found, **more}, {**not_asked, **why}
     table, shown = pd.DataFrame(), []
     if settings.keep_texts:
         with stages.timed("browsing"):
             table = word_table(plan, marked, models)
-            shown = instances(plan, choose(words, plan.labels), seed=seed)
+            best = _best_of(found.get("rankings", ()), audited.rankings)
+            shown = instances(plan, choose(words, plan.labels), extra=best, seed=seed)
     rows = words.merge(layer.drop(columns=["decided"]), on="instance", how="left")
     rows = rows.merge(other, on="instance", how="left")
     return Measured(
@@ -175,8 +183,20 @@ def _measured(stages: _Stages, rankings: Mapping[str, OwnRanking]) -> Measured:
     )
 
 
+def _best_of(skills: Sequence[Finding], own: Mapping[str, OwnRanking]) -> Mapping[str, OwnRanking]:
+    """The best of all rankings, if only this kind of subject has it: a page may have to paint it."""
+    ranked = sorted(skills, key=lambda skill: skill.value)
+    name = str(ranked[-1].coordinates["ranking"]) if ranked else ""
+    return {name: own[name]} if name in own else {}
+
+
 def _retrained(
-    stages: _Stages, decided: NDArray, *, about: Mapping[str, Any], seed: int
+    stages: _Stages,
+    decided: NDArray,
+    *,
+    nulls: Mapping[str, NDArray],
+    about: Mapping[str, Any],
+    seed: int,
 ) -> tuple[Sequence[Classifier], dict[str, Any], dict[str, str]]:
     """The models of other seeds; what they and the uniform control say; and why a question was not asked."""
     plan = stages.plan
@@ -200,20 +220,28 @@ def _retrained(
                 control = _trained(stages, "uniform", uniform=True)
                 uniform = decisions_of(control.model, plan.texts, plan.rows).tolist()
                 stages.keep("uniform", uniform)
-        found["needed"] = needed_finding(decided, np.asarray(uniform), plan.labels, about=about, seed=seed)
+        found["needed"] = needed_finding(
+            decided, np.asarray(uniform), plan.labels, about=about, nulls=nulls, seed=seed
+        )
     if settings.seeds < 2:
         not_asked["stable"] = "Only one seed was asked for."
         return (), found, not_asked
     own = run.recipe.training.seed
-    with stages.timed("seeds"):
-        others = [
+
+    @cache
+    def others() -> list[Classifier]:
+        return [
             _trained(stages, f"seed-{own + step}", seed=own + step).model for step in range(1, settings.seeds)
         ]
-    frame = stages.streamed("seeds", seeds_trial([run.model, *others], seed=seed), plan.rows)
+
+    def trial(batch: Batch, first: int) -> pd.DataFrame:  # trains only where rows are missing
+        return seeds_trial([run.model, *others()], seed=seed)(batch, first)
+
+    frame = stages.streamed("seeds", trial, plan.rows)
     found |= stable_evidence(frame, seeds=settings.seeds, about=about, seed=seed)
     if "stable" not in found:
         not_asked["stable"] = "No text has two words, so there is no top word to compare."
-    return others, found, not_asked
+    return others() if settings.keep_texts else (), found, not_asked
 
 
 def _trained(stages: _Stages, name: str, **change: Any) -> Any:

@@ -16,12 +16,12 @@ from heedful.errors import UserError, choose_from
 from heedful.files import write_atomically
 from heedful.settings import setting
 from heedful.study.auditing.subjects import PLACES, READ_AGAIN, Audited
-from heedful.study.auditing.trial import layer_trial, words_trial
+from heedful.study.auditing.trial import layer_trial, weights_trial, words_trial
 from heedful.trials.stream import _batch, sample_rows
 
 PLAN = "plan.json"
-SCHEMA = 1
-PROBE = 4  # texts that are tried to guess the time
+SCHEMA = 2
+PROBE, PROBE_CLOSED = 4, 64  # texts that are tried to guess the time; more where they are quickly done
 WEIGHTS_TEXTS, ASCENT_TEXTS = 2000, 60  # texts of the adversary: exact, and by ascent
 
 
@@ -87,12 +87,15 @@ class Plan:
     def estimate(self) -> dict[str, float]:
         """About how many seconds each stage takes: tried on a few texts, and by the run's own training."""
         lengths = _lengths(self.texts)[self.rows]
-        middle = self.rows[np.argsort(np.abs(lengths - np.median(lengths)), kind="stable")[:PROBE]]
+        tried = PROBE_CLOSED if self.audited.closed else PROBE
+        middle = self.rows[np.argsort(np.abs(lengths - np.median(lengths)), kind="stable")[:tried]]
         batch = _batch(self.audited.subject, self.texts, middle)
         trials = {
             "words": words_trial(self.audited.subject, extra=self.audited.rankings),
             "layer": layer_trial(self.audited.subject),
         }
+        if self.audited.closed:  # else it is by ascent, which takes as long for a few as for all
+            trials["weights"] = weights_trial(self.audited.subject)
         found = {}
         for name, trial in trials.items():
             if self.audited.closed:
@@ -100,7 +103,8 @@ class Plan:
             begun = time.perf_counter()
             trial(batch, 0)
             per_word = (time.perf_counter() - begun) / max(1, _lengths(self.texts)[middle].sum())
-            found[name] = float(per_word * lengths.sum())
+            asked = min(1.0, WEIGHTS_TEXTS / len(lengths)) if name == "weights" else 1.0
+            found[name] = float(per_word * lengths.sum() * asked)
         run = self.audited.run
         if run is not None:
             more = (self.settings.seeds - 1) + int(self.settings.uniform)
@@ -111,10 +115,15 @@ class Plan:
 def make_plan(audited: Audited, settings: AuditSettings) -> Plan:
     """Choose the texts: all where deletion has a closed form, else a sample."""
     texts = audited.texts(settings.split)
-    limit = settings.limit
-    if limit is None and not audited.closed:
-        limit = READ_AGAIN[audited.kind]
+    limit = text_limit(audited, settings)
     return Plan(audited, settings, texts, sample_rows(len(texts), limit, seed=settings.seed))
+
+
+def text_limit(audited: Audited, settings: AuditSettings) -> int | None:
+    """How many texts an audit takes at most; None for all."""
+    if settings.limit is None and not audited.closed:
+        return READ_AGAIN[audited.kind]
+    return settings.limit
 
 
 def claim_folder(folder: Path, recipe: Mapping[str, Any]) -> None:

@@ -6,14 +6,12 @@ Axes: B texts, T words, P pairs of models.
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from itertools import combinations
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
 from heedful.data.batches import Batch
 from heedful.data.corpus import Corpus
@@ -21,16 +19,22 @@ from heedful.data.encoded import EncodedTexts
 from heedful.models.building import Classifier
 from heedful.models.trace import decisions
 from heedful.models.word_attention import word_attention
+from heedful.study.seeds import compare_weights
 from heedful.training.callbacks import Callback
 from heedful.training.evaluation import logits_of
 from heedful.training.from_corpus import train_run
 from heedful.training.run import RESULT, Run, load_run
-from heedful.trials.divergence import js_divergence
-from heedful.trials.overlap import random_overlap, top_overlap
 from heedful.trials.stream import Trial
-from heedful.trials.word_chance import chance_of
 
 Say = Callable[[str], None]
+# What the columns of `study.seeds` are called among the rows of an audit.
+AUDITED = {
+    "overlap": "overlap",
+    "shuffled_overlap": "overlap_shuffled",
+    "random_overlap": "overlap_random",
+    "divergence": "divergence",
+    "shuffled_divergence": "divergence_shuffled",
+}
 
 
 def train_again(
@@ -73,26 +77,7 @@ def seeds_trial(models: Sequence[Classifier], *, seed: int = 0) -> Trial:
 
     def trial(batch: Batch, first: int) -> pd.DataFrame:
         weights = [word_attention(model, batch)[0].double().cpu() for model in models]
-        mask = batch.mask.cpu()
-        shuffled = [_dealt(own, batch, seed=seed, model=place) for place, own in enumerate(weights)]
-        columns = {
-            "overlap": _over_pairs(weights, lambda a, b: top_overlap(a, b, mask, k=1)),
-            "overlap_shuffled": _over_pairs(shuffled, lambda a, b: top_overlap(a, b, mask, k=1)),
-            "overlap_random": random_overlap(mask, k=1),
-            "divergence": _over_pairs(weights, lambda a, b: js_divergence(a, b, mask)),
-            "divergence_shuffled": _over_pairs(shuffled, lambda a, b: js_divergence(a, b, mask)),
-        }
-        return pd.DataFrame({name: values.numpy() for name, values in columns.items()})
+        found = compare_weights(weights, batch.mask.cpu(), seed=seed, rows=np.asarray(batch.rows))
+        return pd.DataFrame({AUDITED[name]: values for name, values in found.items()})
 
     return trial
-
-
-def _over_pairs(weights: Sequence[Tensor], measure: Callable[[Tensor, Tensor], Tensor]) -> Tensor:
-    return torch.stack([measure(one, two) for one, two in combinations(weights, 2)]).mean(0)
-
-
-def _dealt(weights: Tensor, batch: Batch, *, seed: int, model: int) -> Tensor:
-    """The weights dealt out anew among the words of each text, differently for each model."""
-    lots = torch.from_numpy(chance_of(batch, seed, sample=2**23 + model))
-    order = lots.masked_fill(~batch.mask.cpu(), 2).argsort(1)
-    return torch.zeros_like(weights).scatter_(1, order, weights)

@@ -1,7 +1,7 @@
 """Who is audited: a run, somebody's Hugging Face classifier or any `Subject`; and on which texts."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -22,6 +22,7 @@ from heedful.trials.word_rankings import OwnRanking
 
 Kind = Literal["run", "huggingface", "module"]
 HUB = "hf:"
+PROBE = 4  # texts by whose answers a module is known
 # Texts an audit takes unless said, where each must be read again many times; closed forms take all.
 READ_AGAIN: Mapping[Kind, int] = {"run": 1000, "huggingface": 300, "module": 300}
 PLACES: Mapping[Kind, int] = {"run": 16_384, "huggingface": 2048, "module": 4096}
@@ -47,8 +48,19 @@ class Audited:
 
     @cached_property
     def digest(self) -> str:
-        """Of its parameters: records of another model are never taken for those of this one."""
-        return digest_of(self.subject)
+        """Of its parameters: records of another model are never taken for those of this one.
+
+        Parts of somebody's module may be hidden in functions, so what it answers to a few texts counts too.
+        """
+        if self.kind != "module":
+            return digest_of(self.subject)
+        return f"{digest_of(self.subject)}-{_behaviour(self.subject, self.corpus.texts[:PROBE])}"
+
+    @property
+    def device(self) -> str:
+        """Where the subject's parameters are."""
+        parameters: Iterator[torch.Tensor] = getattr(self.subject, "parameters", lambda: iter(()))()
+        return str(next((parameter.device for parameter in parameters), "cpu"))
 
     def texts(self, split: str) -> "EncodedTexts | list[str]":
         """The texts of a split as `stream` takes them."""
@@ -145,6 +157,15 @@ def with_classes(corpus: Corpus, classes: tuple[str, ...]) -> tuple[Corpus, tupl
 
 def _says_nothing(name: str) -> bool:
     return name.lower().removeprefix("label").strip("_ ").isdigit()
+
+
+def _behaviour(subject: Subject, texts: Sequence[str]) -> str:
+    """Eight hexadecimal digits of its weights and logits for these texts, rounded: threads move the last."""
+    digest = hashlib.blake2b(digest_size=4)
+    trace = subject.trace(subject.encode(list(texts)))
+    for found in (trace.weights, trace.logits()):
+        digest.update(np.round(found.detach().cpu().double().numpy(), 3).astype(np.float32).tobytes())
+    return digest.hexdigest()
 
 
 def digest_of(subject: Subject | Classifier) -> str:
