@@ -2,12 +2,16 @@
 
 import json
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 from heedful.cli import app
+from heedful.data.batches import make_batch
 from heedful.records import read_rows
+from heedful.training import load_run
 from heedful.training.from_corpus import train
+from heedful.training.reopening import corpus_of, encode_for
 
 run = CliRunner().invoke
 
@@ -71,6 +75,44 @@ def test_words_are_taken_out_at_the_input(runs):
     assert "were there from before" in again.stderr
 
 
+def by_name(result, name):
+    """The findings of this name, by ranking."""
+    assert result.exit_code == 0, result.output
+    found = [one for one in json.loads(result.stdout)["findings"] if one["name"] == name]
+    return {one["coordinates"]["ranking"]: one for one in found}
+
+
+@pytest.mark.parametrize("suffix", [".npy", ".json"])
+def test_scores_of_ones_own_are_ranked_beside_the_others(runs, tmp_path, suffix):
+    trained = load_run(runs / "dp")
+    texts = encode_for(trained.model, corpus_of(trained).split("test"))
+    trace = trained.model.trace(make_batch(texts, range(12)))
+    # Attention under another name: the same numbers must come out, whatever stands behind a text's words.
+    padded = np.full((12, 40), np.nan)
+    padded[:, : trace.weights.shape[1]] = trace.weights
+    path = tmp_path / f"scores{suffix}"
+    if suffix == ".npy":
+        np.save(path, padded)
+    else:
+        path.write_text(
+            json.dumps([row[mask].tolist() for row, mask in zip(trace.weights, trace.mask, strict=True)])
+        )
+    for options, name in (([], "fraction removed"), (["--input"], "comprehensiveness (AOPC)")):
+        command = ["erase", str(runs / "dp"), "--rankings", f"attention, mine={path}", "--json", *options]
+        found = by_name(run(app, [*command, "--out", str(tmp_path / name)]), name)
+        assert found["mine"]["value"] == found["attention"]["value"]
+        assert found["mine"]["value"] != found["random" if not options else "shuffled"]["value"]
+
+
+def test_other_scores_are_another_question(runs, tmp_path):
+    command = ["erase", str(runs / "dp"), "--rankings", f"mine={tmp_path / 'scores.npy'}"]
+    shown = []
+    for seed in range(2):
+        np.save(tmp_path / "scores.npy", np.random.default_rng(seed).random((12, 30)))
+        shown.append(json.loads(run(app, [*command, "--json"]).stdout))
+    assert shown[0]["rows"] != shown[1]["rows"]
+
+
 @pytest.mark.parametrize(
     "options", [["--level", "words"], ["--level", "final"], ["--input", "--how", "unknown"]]
 )
@@ -91,6 +133,10 @@ def test_both_levels_of_a_hierarchical_model_and_its_words_can_be_erased(runs, o
         (["--how", "unknown"], "a matter of --input"),
         (["--split", "tset"], "nearest is 'test'"),
         (["--device", "nowhere"], "cannot be used here"),
+        (["--rankings", "mine=nowhere.npy"], "no file nowhere.npy with the scores of the ranking 'mine'"),
+        (["--rankings", "mine=scores.txt"], "read from .npy or .json"),
+        (["--rankings", "attention=scores.npy"], "needs a new name"),
+        (["--rankings", "mine=a.npy,mine=b.npy"], "needs a new name"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else None,
 )
@@ -101,6 +147,28 @@ def test_a_mistake_gets_one_sentence_and_exit_code_two(runs, options, sentence):
     assert sentence in result.stderr
     assert result.stdout == ""
     assert sorted((runs / "dp").rglob("*")) == before
+
+
+def test_scores_that_do_not_fit_the_split_are_refused(runs, tmp_path):
+    path, out = tmp_path / "scores.json", tmp_path / "out"
+    for rows, sentence in (
+        ([[1.0, 2.0]] * 11, "each of the 12 texts of the split, but"),
+        ([[1.0, 2.0]] * 12, "items, but the ranking 'mine' has scores for 2 of them"),
+        ([[[1.0]]] * 12, "one list of numbers"),
+        ([["high"]] * 12, "does not hold a table of numbers"),
+    ):
+        path.write_text(json.dumps(rows))
+        command = [
+            "erase",
+            str(runs / "dp"),
+            "--rankings",
+            f"mine={path}",
+            "--out",
+            str(out / str(len(rows[0]))),
+        ]
+        result = run(app, command)
+        assert result.exit_code == 2
+        assert sentence in " ".join(result.stderr.split())
 
 
 def test_a_corpus_that_has_changed_since_training_is_refused(tmp_path):

@@ -179,6 +179,14 @@ def test_what_is_said_of_every_model_is_said_of_the_worst():
     assert (found.value, found.interval.low, found.interval.high) == (2.0, 1.5, 3.0)
 
 
+def test_a_model_that_cannot_tell_leaves_the_end_open_and_is_counted():
+    rows = model_rows(a=(1.0, 2.0, 3.0), b=(-np.inf, 2.5, np.inf), c=(1.5, 1.7, 1.9))
+    for found in (highest(rows, "x"), mean_over_models(rows, "x")):
+        assert found.interval.high == np.inf
+        assert found.interval.method == "none: too few such instances in 1 of 3 models"
+    assert "none" not in highest(rows[rows["model"] != "b"], "x").interval.method
+
+
 def test_models_are_counted_from_those_surely_above_to_those_that_may_be():
     rows = model_rows(a=(0.6, 0.7, 0.8), b=(0.4, 0.55, 0.7), c=(0.3, 0.45, 0.6), d=(0.1, 0.2, 0.3))
     found = share_of_models(rows, "x", above=0.5)

@@ -21,6 +21,7 @@ from heedful.errors import UserError
 from heedful.models.trace import Trace
 from heedful.trials import compiled, flip_sizes, near_ties, smallest_flips
 from heedful.trials.flips import compiled_flips, stepwise_flips, suffix_flips
+from heedful.trials.votes import token_logits
 
 
 @pytest.fixture
@@ -242,3 +243,14 @@ def test_single_precision_gives_the_flip_sizes_of_double_precision_on_long_texts
         assert bool((near_ties(single, order) | ~apart).all()), "a difference that is no near-tie"
         differing, total = differing + int(apart.sum()), total + len(apart)
     assert differing <= total / 1000
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize(("width", "classes"), [(1, 1), (5, 3), (101, 11)])
+def test_the_compiled_product_of_values_and_head_is_torchs(dtype, width, classes, always_compiled):
+    # It asks for memory beyond what it reads, also behind the last text: that must change nothing.
+    trace = random_trace(instances=7, longest=13, width=width, classes=classes, dtype=dtype)
+    expected = (trace.values @ trace.head.weight.T).detach() * trace.mask[..., None]
+    found = token_logits(trace)
+    assert torch.allclose(found[..., -classes:], expected, rtol=0, atol=100 * torch.finfo(dtype).eps)
+    assert torch.equal(found[~trace.mask], torch.zeros_like(found[~trace.mask]))

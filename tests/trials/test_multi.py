@@ -12,6 +12,7 @@ from heedful.trials import (
     beam_flips,
     beats,
     compare,
+    decided,
     erase,
     flip_sizes,
     fraction_removed,
@@ -81,6 +82,17 @@ def test_ones_own_ranking_takes_part_under_its_name():
     for name in ("attention", "lime_2", "a b", ""):
         with pytest.raises(UserError, match="name"):
             erase(trace, ["attention"], own={name: scores})
+
+
+def test_scores_from_captum_take_part_and_its_input_times_gradient_is_our_product():
+    captum = pytest.importorskip("captum.attr")
+    trace = random_trace(instances=31, classes=3)
+    weights = trace.weights.clone().requires_grad_()
+    method = captum.InputXGradient(lambda given: trace.logits(given).softmax(-1))
+    scores = method.attribute(weights, target=decided(trace)).detach().numpy()
+    found = erase(trace, ["product", "attention"], own={"captum": scores})
+    assert found.sizes["captum"].tolist() == found.sizes["product"].tolist()
+    assert found.sizes["captum"].tolist() != found.sizes["attention"].tolist()
 
 
 def test_the_exclusions_of_the_paper_are_counted():

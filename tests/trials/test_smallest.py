@@ -218,6 +218,19 @@ def test_a_rival_may_overtake_without_leading():
     assert (found.sizes.tolist(), found.to_class.tolist(), found.leads.tolist()) == ([1], [2], [False])
 
 
+def test_a_rival_that_is_no_class_is_refused_naming_the_row():
+    trace = random_trace(instances=3, classes=5)
+    for rival, sentence in (
+        (-1, r"Row 0 has the rival -1, but the classes of this head are 0 to 4"),
+        (5, "Row 0 has the rival 5"),
+        (torch.tensor([4, 0, 7]), "Row 2 has the rival 7"),
+        (torch.tensor([1, 2]), r"one for each of the 3 instances, but torch.int64 \(2,\) came"),
+        (1.5, "is a class number"),
+    ):
+        with pytest.raises(UserError, match=sentence):
+            smallest_overtakes(trace, rival)
+
+
 def test_exact_sets_are_refused_for_a_head_that_is_not_linear():
     trace = random_trace()
     for other in (through_the_head(trace), stacked(trace)):

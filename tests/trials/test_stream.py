@@ -166,7 +166,7 @@ from word_subjects import SETTINGS, VOCABULARY
 from heedful.data.encoded import encode_texts
 from heedful.models.building import build_model
 from heedful.trials.stream import stream
-from heedful.trials.streamed_trials import word_trial
+from heedful.trials.streamed_trials import layer_trial, word_trial
 
 subject = build_model(replace(SETTINGS["dp"], embedding=61), VOCABULARY, ("no", "yes"))
 words = np.array([f"w{{n}}" for n in range(29)])
@@ -176,7 +176,7 @@ def peak(count, folder):
     texts = (" ".join(words[generator.integers(0, 29, 60)]) for _ in range(count))
     encoded = encode_texts(texts, None, VOCABULARY, folder=folder / "ids")
     kept = []
-    trial = word_trial(subject, ["attention"])
+    trial = {trial}_trial(subject, ["attention"])
     def maybe_kept(batch, first):
         if {keeps}:
             kept.append(subject.trace(batch))
@@ -190,9 +190,9 @@ with tempfile.TemporaryDirectory() as folder:
 """
 
 
-def growth(keeps):
+def growth(keeps, trial="word"):
     """How many MB more 2,000 texts take than 500, after 500 to warm up."""
-    script = SCRIPT.format(here=str(Path(__file__).parent), keeps=keeps)
+    script = SCRIPT.format(here=str(Path(__file__).parent), keeps=keeps, trial=trial)
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "1"}
     run = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=True, env=environment
@@ -206,8 +206,9 @@ linux = pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="o
 
 @linux
 @pytest.mark.slow
-def test_memory_does_not_grow_with_the_corpus():
-    assert growth(keeps=False) < 8
+@pytest.mark.parametrize("trial", ["word", "layer"])
+def test_memory_does_not_grow_with_the_corpus(trial):
+    assert growth(keeps=False, trial=trial) < 8
 
 
 @linux

@@ -23,7 +23,11 @@ def erase(
     split: Annotated[str, typer.Option("--split", help="The split to try: train, dev or test.")] = "test",
     rankings: Annotated[
         str | None,
-        typer.Option("--rankings", help="Names with commas between. Default: all that the model can have."),
+        typer.Option(
+            "--rankings",
+            help="Names with commas between, and NAME=FILE for scores of your own (.npy or .json, one row a "
+            "text of the split). Default: all that the model can have.",
+        ),
     ] = None,
     level: Annotated[
         str,
@@ -53,17 +57,19 @@ def erase(
     interrupted trial goes on when the same command is given again. At the layer, figures of Serrano & Smith's
     forms are drawn beside the rows.
 
-    Example: `heedful erase runs/sst-dp`, or `heedful erase runs/sst-dp --input --limit 500`
+    Example: `heedful erase runs/sst-dp`, or `heedful erase runs/sst-dp --input --limit 500`, or
+    `heedful erase runs/sst-dp --rankings attention,captum=scores.npy`
     """
     from heedful.errors import UserError, choose_from
     from heedful.training import load_run
     from heedful.training.reopening import corpus_of, encode_for
     from heedful.trials import RANKINGS
+    from heedful.trials.own_scores import read_scores
     from heedful.trials.stream import sample_rows, stream
     from heedful.trials.streamed_trials import layer_findings, layer_trial, word_findings, word_trial
     from heedful.trials.word_rankings import WORD_RANKINGS
 
-    names = _names(rankings, WORD_RANKINGS if at_input else RANKINGS)
+    names, files = _names(rankings, WORD_RANKINGS if at_input else RANKINGS)
     if at_input and level != "final":
         raise UserError("Words leave the whole text, not one layer: leave out --level, or --input.")
     if how != "delete" and not at_input:
@@ -79,6 +85,7 @@ def erase(
     corpus = corpus_of(trained, data_dir=data_dir).split(split)
     if not len(corpus):
         raise UserError(f"The corpus {corpus.name} has no {split} split: choose another.")
+    own = {name: read_scores(name, path, texts=len(corpus)) for name, path in files.items()}
     rows = sample_rows(len(corpus), limit, seed=seed)
     where = {"at": "input", "how": how} if at_input else {"at": "layer", "layer": level}
     coordinates = {
@@ -93,12 +100,13 @@ def erase(
         "weights": _digest(trained.folder),
         "rankings": names,
         "seed": seed,
+        **({"own": {name: scores.digest for name, scores in own.items()}} if own else {}),
     }
     folder = out or _default_folder(run, recipe, limit)
     trial = (
-        word_trial(model, names, seed=seed, how=how)
+        word_trial(model, names, own=own, seed=seed, how=how)
         if at_input
-        else layer_trial(model, names, level=level, seed=seed)
+        else layer_trial(model, names, own=own, level=level, seed=seed)
     )
     kept = "The texts that were tried have their rows: give the same command again to go on."
     with can_be_stopped(kept), progress(f"{corpus.name}, texts", len(rows)) as advance:
@@ -146,12 +154,21 @@ def _draw(frame: "DataFrame", corpus: str, model: str, folder: Path) -> list[Pat
     return drawn
 
 
-def _names(given: str | None, known: Any) -> list[str] | None:
+def _names(given: str | None, known: Any) -> tuple[list[str] | None, dict[str, str]]:
+    """The rankings asked for by name, None for all; and the files of one's own, by name."""
     from heedful.errors import choose_from
+    from heedful.trials.own_scores import check_own_names
 
-    if given is None:
-        return None
-    return [choose_from("ranking", name.strip(), known) for name in given.split(",")]
+    names: list[str] = []
+    files: dict[str, str] = {}
+    for part in [] if given is None else given.split(","):
+        name, is_file, path = part.strip().partition("=")
+        if is_file:
+            check_own_names([name], {*known, *files})
+            files[name] = path
+        else:
+            names.append(choose_from("ranking", name, known))
+    return None if given is None else names, files
 
 
 def _digest(folder: Path | None) -> str:

@@ -9,6 +9,10 @@ Axes: B instances, T slots, H width, K classes.
 import numpy as np
 from numba import njit
 
+from heedful.trials.prefetch import LINE, prefetch
+
+AHEAD = 100 * LINE  # bytes that `multiply` asks for before it needs them
+
 # Here sums may be reordered, or no dot product would be vectorised: it is a matrix product like any other.
 reordering = njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
 # Here they may not: the order of the sums is what makes this loop agree with the torch version to the last
@@ -21,12 +25,16 @@ def multiply(values, head, ends, products):
     """Fill products (B,T,K) with values (B,T,H) times head (K,H), each row up to its end (B,), then 0."""
     width, classes = values.shape[2], len(head)
     nothing = head.dtype.type(0)  # of the values' own type: a wider zero would halve the speed
+    flat, line = values.reshape(-1), LINE // values.itemsize
     for b in range(len(values)):
         products[b, ends[b] :] = nothing
         last = ends[b] - 1
         # Four tokens with two classes at once: eight sums in registers for six numbers read. Past the end,
         # the last token (or class) is simply done again.
         for t0 in range(0, ends[b], 4):
+            soon = (b * values.shape[1] + t0) * width + AHEAD // values.itemsize
+            for place in range(soon, soon + 4 * width, line):
+                prefetch(flat, place)
             t1, t2, t3 = min(t0 + 1, last), min(t0 + 2, last), min(t0 + 3, last)
             x0, x1, x2, x3 = values[b, t0], values[b, t1], values[b, t2], values[b, t3]
             for k in range(0, classes, 2):

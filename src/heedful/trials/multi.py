@@ -19,6 +19,7 @@ from heedful.errors import UserError
 from heedful.models.trace import Trace
 from heedful.trials.erased import decided
 from heedful.trials.flips import flip_sizes
+from heedful.trials.own_scores import check_own_names
 from heedful.trials.rankings import (
     LINEAR_ONLY,
     Ranking,
@@ -120,11 +121,7 @@ def erase(
             f"The rankings {sorted(LINEAR_ONLY)} need a linear head over one row of weights; leave them out."
         )
     own = dict(own or {})
-    for name in own:
-        if name in names or not re.fullmatch(r"[\w-]*[^\W\d_]", name):
-            raise UserError(
-                f"A ranking of your own needs a new name of letters that ends in one, and not {name!r}."
-            )
+    check_own_names(own, names)
     smallest = smallest_flips(trace) if smallest is None and trace.linear is not None else smallest
 
     known = {} if smallest is None else {"smallest": smallest.sizes, "to_class": smallest.to_class}

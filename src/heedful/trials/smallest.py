@@ -79,7 +79,7 @@ def smallest_overtakes(trace: Trace, rival: int | Tensor) -> Overtakes:
     not always, the rival.
     """
     _need_linear(trace)
-    rivals = torch.as_tensor(rival).expand(len(trace)).cpu()
+    rivals = _rivals(trace, rival)
     found = [_overtakes(votes, rivals[rows].numpy()) for rows, votes in chunks(trace)]
     sizes, items, to_class = _joined(found)
     return Overtakes(sizes, items, to_class, "exact", (to_class == rivals) & (sizes >= 0))
@@ -198,6 +198,25 @@ def _no_sets(votes: Votes) -> Found:
     """Where there is no item that could be erased."""
     never = np.full(len(votes.mass), -1)
     return never, votes.mass > 0, never
+
+
+def _rivals(trace: Trace, rival: int | Tensor) -> Tensor:
+    """The rival of each instance (B,), refused where it is no class of the head."""
+    rivals, classes = torch.as_tensor(rival).cpu(), len(bias_of(trace))
+    if rivals.dtype not in (torch.int64, torch.int32) or rivals.shape not in ((), (len(trace),)):
+        raise UserError(
+            f"A rival is a class number, or one for each of the {len(trace)} instances, "
+            f"but {rivals.dtype} {tuple(rivals.shape)} came."
+        )
+    rivals = rivals.long().expand(len(trace))
+    wrong = (rivals < 0) | (rivals >= classes)
+    if wrong.any():
+        row = int(wrong.nonzero()[0])
+        raise UserError(
+            f"Row {row} has the rival {int(rivals[row])}, "
+            f"but the classes of this head are 0 to {classes - 1}."
+        )
+    return rivals
 
 
 def _need_linear(trace: Trace) -> None:

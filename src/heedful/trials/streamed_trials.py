@@ -3,9 +3,11 @@
 `layer_trial` and `word_trial` make the rows of `stream`; `layer_findings` and `word_findings` read them back.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
+
+from torch import Tensor
 
 from heedful.data.batches import Batch
 from heedful.errors import UserError
@@ -15,11 +17,14 @@ from heedful.trials.comparisons import Coordinates, beats, fraction_removed, mas
 from heedful.trials.faithfulness import MEASURES, faithfulness, other_findings
 from heedful.trials.multi import Erasures, erase
 from heedful.trials.optimality import no_short_set, optimal_share, optimality_gap
+from heedful.trials.own_scores import OwnScores
+from heedful.trials.rankings import Ranking
 from heedful.trials.single import COLUMNS, SingleErasures, single_erasures
 from heedful.trials.single_findings import single_findings
 from heedful.trials.skill import ONE, ZERO, word_skill
 from heedful.trials.stream import Trial
 from heedful.trials.word_erasures import WordErasures, word_erasures
+from heedful.trials.word_rankings import OwnRanking
 
 if TYPE_CHECKING:
     import pandas
@@ -31,21 +36,29 @@ _SHARED = ("instance", "items")  # columns that the single-item tests share with
 
 
 def layer_trial(
-    subject: Subject, rankings: Sequence[str] | None = None, *, level: str = "final", seed: int = 0
+    subject: Subject,
+    rankings: Sequence[str] | None = None,
+    *,
+    own: "Mapping[str, OwnScores | Ranking] | None" = None,
+    level: str = "final",
+    seed: int = 0,
 ) -> Trial:
     """Erasure at an attention layer: multi-item tests, and the top item of each ranking alone.
 
-    The smallest sets are exact for a linear head; for other heads they are not searched for.
+    `own` are a user's rankings by name: scores of the whole split, or a function as `erase` takes it. The
+    smallest sets are exact for a linear head; for other heads they are not searched for.
     """
     names = None if rankings is None else list(dict.fromkeys([*rankings, *NULLS]))
 
     def trial(batch: Batch, first: int) -> "pandas.DataFrame":
         trace = subject.trace(batch, level)
-        erasures = erase(trace, names, seed=seed, first=first)
+        given = _given(own, batch, trace.present)
+        erasures = erase(trace, names, own=given, seed=seed, first=first)
         frame = erasures.to_frame()
         for name in erasures.sizes:
             if name != "random":
-                alone = single_erasures(trace, name, seed=seed, first=first).to_frame()
+                ranking = given.get(name, name)
+                alone = single_erasures(trace, ranking, seed=seed, first=first).to_frame()
                 frame = frame.join(alone.drop(columns=list(_SHARED)).add_prefix(f"single_{name}_"))
         return frame
 
@@ -53,13 +66,22 @@ def layer_trial(
 
 
 def word_trial(
-    subject: Subject, rankings: Sequence[str] | None = None, *, seed: int = 0, **options: Any
+    subject: Subject,
+    rankings: Sequence[str] | None = None,
+    *,
+    own: "Mapping[str, OwnScores | OwnRanking] | None" = None,
+    seed: int = 0,
+    **options: Any,
 ) -> Trial:
-    """Words taken out in the order of each ranking; `options` are those of `word_erasures`."""
+    """Words taken out in the order of each ranking; `options` are those of `word_erasures`.
+
+    `own` are a user's rankings by name: scores of the whole split, or a function of subject and batch.
+    """
     names = None if rankings is None else list(dict.fromkeys([*rankings, *ALWAYS]))
 
     def trial(batch: Batch, first: int) -> "pandas.DataFrame":
-        return word_erasures(subject, batch, names, seed=seed, **options).to_frame()
+        given = _given(own, batch, batch.mask)
+        return word_erasures(subject, batch, names, own=given, seed=seed, **options).to_frame()
 
     return trial
 
@@ -104,6 +126,14 @@ def word_findings(
     tests += [partial(faithfulness, erasures, measure, **about) for measure in MEASURES]
     tests.append(partial(other_findings, erasures, **about))
     return _together(tests)
+
+
+def _given(own: "Mapping[str, Any] | None", batch: Batch, present: Tensor) -> dict[str, Any]:
+    """A user's rankings for one batch: of scores of the whole split, those of its texts."""
+    return {
+        name: one.of(batch.rows, present) if isinstance(one, OwnScores) else one
+        for name, one in (own or {}).items()
+    }
 
 
 def _one_skill(erasures: WordErasures, name: str, **about: Any) -> list[Finding]:

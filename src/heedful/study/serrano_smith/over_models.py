@@ -69,7 +69,7 @@ def mean_over_models(rows: pd.DataFrame, name: str) -> Finding:
     return Finding(
         name,
         value,
-        interval=Interval(value - below, value + above, level=LEVEL, method=METHOD),
+        interval=_interval(value - below, value + above, rows),
         count=int(rows["count"].sum()),
         measured=f"mean over {len(rows)} models: {_measured(rows)}",
     )
@@ -111,11 +111,19 @@ def _extreme(rows: pd.DataFrame, name: str, which: str) -> Finding:
     return Finding(
         name,
         value,
-        interval=Interval(low, high, level=LEVEL, method=METHOD),
+        interval=_interval(low, high, rows),
         count=int(rows["count"].sum()),
         coordinates={"models": len(rows), "reached_by": where},
         measured=f"{which} of {len(rows)} models: {_measured(rows)}",
     )
+
+
+def _interval(low: float, high: float, rows: pd.DataFrame) -> Interval:
+    """From end to end, and where one is open, why: some models have too few instances to tell."""
+    open_ = int((~(rows["low"].abs() + rows["high"].abs() < math.inf)).sum())
+    method = f"none: too few such instances in {open_} of {len(rows)} models" if open_ else METHOD
+    bounded = math.isfinite(low) and math.isfinite(high)
+    return Interval(low, high, level=LEVEL, method=METHOD if bounded else method)
 
 
 def _measured(rows: pd.DataFrame) -> str:
