@@ -96,3 +96,11 @@ def test_the_fingerprint_is_the_same_tomorrow():
 def test_shares_that_are_not_parts_of_a_whole_are_refused(shares):
     with pytest.raises(UserError, match="sum to 1"):
         check_shares(shares)
+
+
+def test_a_corpus_prints_short_and_without_its_texts():
+    names = tuple("abcdefghijklmnop")
+    splits = np.array(["train"] * 1100 + ["test"] * 7)
+    corpus = Corpus("letters", ["a text " * 99] * 1107, np.zeros(1107, int), splits, names)
+    listed = "a, b, c, d, e, f, g, h, i, j, k, l and 4 more"
+    assert repr(corpus) == f"Corpus('letters', texts: train 1,100, dev 0, test 7; labels: {listed})"

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
@@ -276,3 +277,37 @@ def test_erasure_of_another_shape_is_refused(shape: tuple[int, int]) -> None:
 def test_weights_of_another_shape_are_refused() -> None:
     with pytest.raises(ValueError, match="weights must end in"):
         random_trace().logits(torch.zeros(B, T - 1, dtype=torch.float64))
+
+
+def test_arrays_and_lists_become_tensors() -> None:
+    weights, values, mask = (
+        [[0.25, 0.75, 0.0]],
+        [[[1.0, 2.0], [3.0, 5.0], [7.0, 11.0]]],
+        [[True, True, False]],
+    )
+    head = nn.Linear(2, 3)
+    expected = Trace(torch.tensor(weights), torch.tensor(values), torch.tensor(mask), head)
+    arrays = (np.array(weights, np.float32), np.array(values, np.float32), np.array(mask))
+    for parts in (arrays, (weights, values, mask)):
+        trace = Trace(*parts, head, items=np.array([[0, 0, -1]]))
+        assert all(
+            isinstance(part, Tensor) for part in (trace.weights, trace.values, trace.mask, trace.items)
+        )
+        assert trace.logits().equal(expected.logits())
+
+
+@pytest.mark.parametrize("weights", ["half", [[0.5, 0.5], [1.0]], object()])
+def test_what_cannot_become_a_tensor_is_refused_in_a_sentence(weights: object) -> None:
+    with pytest.raises(
+        UserError, match="The weights of a trace must be given as a tensor, an array, or lists"
+    ):
+        Trace(weights, torch.ones(1, 2, 3), torch.ones(1, 2, dtype=torch.bool), nn.Linear(3, 2))
+
+
+def test_a_linear_head_of_another_width_or_type_is_refused_naming_both() -> None:
+    weights, values, mask = torch.tensor([[1.0]]), torch.ones(1, 1, 3), torch.ones(1, 1, dtype=torch.bool)
+    for head in (nn.Linear(5, 2), nn.Sequential(nn.Dropout(), nn.Linear(5, 2)).eval()):
+        with pytest.raises(UserError, match=r"needs values of width 5 .* of width 3 "):
+            Trace(weights, values, mask, head)
+    with pytest.raises(UserError, match=r"type torch.float32, but .* type torch.float64"):
+        Trace(weights.double(), values.double(), mask, nn.Linear(3, 2))

@@ -283,3 +283,13 @@ def test_a_divergence_can_be_differentiated_where_weights_are_0():
     assert slope.isfinite().all()
     assert slope[0] == pytest.approx(0.0, abs=1e-15)
     assert float(slope[2]) == pytest.approx(math.log(2) / 2)
+
+
+def test_a_bound_may_be_a_tensor_of_one_number():
+    trace = make_trace()
+    found = exact_adversary(trace, torch.tensor(0.25))
+    assert found.epsilon == 0.25
+    assert isinstance(found.epsilon, float)
+    assert found.weights.equal(exact_adversary(trace, 0.25).weights)
+    with pytest.raises(UserError, match="epsilon"):
+        exact_adversary(trace, torch.tensor([0.1, 0.2]))

@@ -254,3 +254,20 @@ def test_the_compiled_product_of_values_and_head_is_torchs(dtype, width, classes
     found = token_logits(trace)
     assert torch.allclose(found[..., -classes:], expected, rtol=0, atol=100 * torch.finfo(dtype).eps)
     assert torch.equal(found[~trace.mask], torch.zeros_like(found[~trace.mask]))
+
+
+def test_an_order_may_be_an_array_or_lists():
+    trace = random_trace()
+    order = some_order(trace)
+    sizes, ties = flip_sizes(trace, order), near_ties(trace, order)
+    for given in (order.numpy(), order.tolist()):
+        assert flip_sizes(trace, given).tolist() == sizes.tolist()
+        assert near_ties(trace, given).tolist() == ties.tolist()
+    with pytest.raises(UserError, match=r"The order of items must be given as a tensor.*a str came"):
+        flip_sizes(trace, "attention")
+
+
+def test_near_ties_are_refused_for_a_head_that_is_not_linear():
+    trace = random_trace()
+    with pytest.raises(UserError, match="Near-ties need a linear head"):
+        near_ties(through_the_head(trace), some_order(trace))

@@ -17,6 +17,7 @@ from erasure_traces import (
 from heedful.errors import UserError
 from heedful.models.trace import Trace, decisions
 from heedful.trials import (
+    beam_flips,
     compiled,
     decided,
     flip_sizes,
@@ -231,10 +232,23 @@ def test_a_rival_that_is_no_class_is_refused_naming_the_row():
             smallest_overtakes(trace, rival)
 
 
-def test_exact_sets_are_refused_for_a_head_that_is_not_linear():
+def test_a_head_that_is_not_linear_gets_the_search_and_it_is_never_called_exact():
+    trace = random_trace(instances=5, longest=7)
+    exact = smallest_flips(trace)
+    assert exact.exact
+    assert exact.kind == "exact"
+    for other in (through_the_head(trace), stacked(trace)):
+        found, searched = smallest_flips(other), beam_flips(other)
+        assert not found.exact
+        assert found.kind == "upper bound"
+        assert found.sizes.tolist() == searched.sizes.tolist()
+        assert [items.tolist() for items in found.items] == [items.tolist() for items in searched.items]
+    again = smallest_flips(through_the_head(trace)).sizes
+    assert ((again < 0) | (again >= exact.sizes)).all()
+
+
+def test_a_chosen_rival_is_refused_for_a_head_that_is_not_linear():
     trace = random_trace()
     for other in (through_the_head(trace), stacked(trace)):
-        with pytest.raises(UserError, match="upper bound"):
-            smallest_flips(other)
-        with pytest.raises(UserError, match="upper bound"):
+        with pytest.raises(UserError, match="smallest_flips gives an upper bound"):
             smallest_overtakes(other, 0)

@@ -12,13 +12,13 @@ from html import escape
 
 import numpy as np
 
-from heedful.errors import UserError, choose_from
+from heedful.errors import UserError, choose_from, listed
 
 SPLITS = ("train", "dev", "test")
 SHARES = (0.8, 0.1, 0.1)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Corpus:
     """Texts, their labels and the split each belongs to; row i of each belongs together.
 
@@ -64,6 +64,11 @@ class Corpus:
 
     def __hash__(self) -> int:
         return hash((self.name, self.fingerprint))
+
+    def __repr__(self) -> str:
+        """The name, how many texts each split has, and the labels; not the texts."""
+        sizes = ", ".join(f"{split} {np.count_nonzero(self.splits == split):,}" for split in SPLITS)
+        return f"Corpus({self.name!r}, texts: {sizes}; labels: {listed(self.label_names)})"
 
     def split(self, name: str) -> "Corpus":
         """The rows of one split, as a corpus of its own."""

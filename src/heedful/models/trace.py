@@ -30,7 +30,8 @@ class Trace:
     `weights` are (B,T) or (B,R,T), `values` have one more axis H, `mask` is true on real slots. `head` turns
     the attended vectors (B,H) or (B,R,H) into logits (B,K), or (B,1) for one score; when `state` (B,...) is
     given it is called with it as its second argument. `items` says which item each slot belongs to, −1 for
-    slots that are never erased (padding, [CLS]); left out, every real slot is an item of its own.
+    slots that are never erased (padding, [CLS]); left out, every real slot is an item of its own. Arrays and
+    lists become tensors.
     """
 
     weights: Tensor
@@ -41,6 +42,9 @@ class Trace:
     state: Tensor | None = None
 
     def __post_init__(self) -> None:
+        for name in ("weights", "values", "mask", "items", "state"):
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, as_tensor(f"The {name} of a trace", getattr(self, name)))
         _check_shapes(self.weights, self.values, self.mask)
         if self.items is None:
             slots = torch.arange(self.mask.shape[-1], device=self.mask.device)
@@ -48,6 +52,7 @@ class Trace:
         _check_items(self.items, self.mask)
         _check_weights(self.weights, self.mask)
         _check_values(self.values)
+        _check_head(self.linear, self.values)
         if self.state is not None and len(self.state) != len(self):
             raise UserError(
                 f"The state of a trace needs {len(self)} instances, but it has {len(self.state)}."
@@ -163,6 +168,17 @@ def probabilities(logits: Tensor) -> Tensor:
     return logits.softmax(-1)
 
 
+def as_tensor(what: str, given: object) -> Tensor:
+    """A tensor as it is, and an array or lists of numbers as a tensor; anything else is refused."""
+    try:
+        return torch.as_tensor(given)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise UserError(
+            f"{what} must be given as a tensor, an array, or lists of one length, "
+            f"but a {type(given).__name__} came that cannot become a tensor."
+        ) from error
+
+
 def _linear_of(head: object) -> nn.Linear | None:
     if isinstance(head, nn.Sequential):
         # What does nothing in evaluation may stand around the one linear layer.
@@ -213,6 +229,17 @@ def _check_values(values: Tensor) -> None:
     # A sum is one pass without a second tensor of this size; only what looks bad is looked at value by value.
     if not values.sum().isfinite():
         _refuse_rows(~values.isfinite(), "has a value that is NaN or infinite")
+
+
+def _check_head(head: nn.Linear | None, values: Tensor) -> None:
+    if head is None:
+        return
+    needed, came = (head.in_features, head.weight.dtype), (values.shape[-1], values.dtype)
+    if needed != came:
+        raise UserError(
+            f"The linear head of this trace needs values of width {needed[0]} and type {needed[1]}, "
+            f"but they are of width {came[0]} and type {came[1]}."
+        )
 
 
 def _refuse_rows(bad: Tensor, fault: str) -> None:

@@ -26,6 +26,7 @@ from heedful.errors import UserError
 from heedful.models.trace import Trace, decisions
 from heedful.records import Finding
 from heedful.trials.divergence import js_divergence
+from heedful.trials.framed import Framed
 from heedful.trials.groups import mean_findings
 from heedful.trials.pairs import compiled_pairs
 
@@ -33,7 +34,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Adversary:
+class Adversary(Framed):
     """Other weights for each instance, how far they are from its own, and how little the output changes."""
 
     weights: Tensor  # (B,T) or (B,R,T), like the trace's
@@ -67,13 +68,13 @@ class Adversary:
         )
 
 
-def exact_adversary(trace: Trace, epsilon: float) -> Adversary:
+def exact_adversary(trace: Trace, epsilon: float | Tensor) -> Adversary:
     """The weights that maximise JSD(α, α̂) while the output of a binary linear head moves by at most ε.
 
     The head gives one score or two logits. Of equally far pairs one is given. A trace with another head, or
     more classes, is refused: `ascent_adversary` gives a lower bound for those.
     """
-    check_epsilon(epsilon)
+    epsilon = checked_epsilon(epsilon)
     scores, bias = _binary_scores(trace)
     real = trace.mask.cpu().numpy()
     counts = real.sum(1)
@@ -106,12 +107,14 @@ def exact_adversary(trace: Trace, epsilon: float) -> Adversary:
     )
 
 
-def check_epsilon(epsilon: float) -> None:
-    """Refuse a bound that is no change of a probability."""
-    if not 0 <= epsilon <= 1:
+def checked_epsilon(epsilon: float | Tensor) -> float:
+    """The bound as a number; refused where it is no change of a probability."""
+    several = isinstance(epsilon, Tensor) and epsilon.numel() != 1
+    if several or not 0 <= epsilon <= 1:
         raise UserError(
             f"The output may move by epsilon, a number from 0 to 1 such as 0.01, and this is {epsilon}."
         )
+    return float(epsilon)
 
 
 def _binary_scores(trace: Trace) -> tuple[Floats, float]:

@@ -19,6 +19,7 @@ from heedful.errors import UserError
 from heedful.records import Finding, benjamini_hochberg
 from heedful.records.finding import Scalar
 from heedful.trials.chance import chance
+from heedful.trials.framed import Framed
 from heedful.trials.groups import mean_findings, share_findings
 from heedful.trials.kendall import kendall
 from heedful.trials.overlap import random_overlap, top_overlap
@@ -26,7 +27,7 @@ from heedful.trials.spearman import spearman
 
 
 @dataclass(frozen=True, eq=False)
-class Agreement:
+class Agreement(Framed):
     """How far two scores agree on each instance (B,); NaN where undefined, as for a constant score."""
 
     names: tuple[str, str]

@@ -20,7 +20,7 @@ from torch import Tensor
 
 from heedful.errors import UserError
 from heedful.models.trace import Trace, decisions, probabilities
-from heedful.trials.adversary import Adversary, check_epsilon
+from heedful.trials.adversary import Adversary, checked_epsilon
 from heedful.trials.chance import chance
 from heedful.trials.divergence import js_divergence, total_variation
 from heedful.trials.forwards import check_head
@@ -31,7 +31,7 @@ AT_ONCE = 2**18  # weights that climb at once: what is kept for the backward pas
 
 def ascent_adversary(
     trace: Trace,
-    epsilon: float,
+    epsilon: float | Tensor,
     *,
     restarts: int = 5,
     steps: int = 500,
@@ -47,7 +47,7 @@ def ascent_adversary(
     `first` is the number of the first instance in its corpus, so that a corpus cut into other batches has the
     same starts. `advance` is told how many instances have been done since it was last told.
     """
-    check_epsilon(epsilon)
+    epsilon = checked_epsilon(epsilon)
     check_head(trace)
     for name, count in (("restart", restarts), ("step", steps)):
         if count < 1:
@@ -82,7 +82,7 @@ def _alike(trace: Trace, restarts: int) -> Iterator[tuple[Tensor, Trace]]:
     used = trace.mask if trace.mask.dim() == 2 else trace.mask.any(1)  # (B,T)
     ends = (used * torch.arange(1, used.shape[1] + 1, device=used.device)).amax(1)
     order = ends.argsort(stable=True)
-    rows_each = trace.mask[0, ..., 0].numel()
+    rows_each = trace.mask.shape[1:-1].numel()
     start = 0
     while start < len(order):
         size = 1
@@ -110,7 +110,7 @@ def _alike(trace: Trace, restarts: int) -> Iterator[tuple[Tensor, Trace]]:
 def _starts(trace: Trace, restarts: int, *, seed: int, first: int) -> Tensor:
     """Normal scores (P,B,...,T), each of its instance and slot, whatever batch or padding it is in."""
     count, slots = trace.mask.shape[0], trace.mask.shape[-1]
-    rows = trace.mask[0, ..., 0].numel()
+    rows = trace.mask.shape[1:-1].numel()
     # The slot is the slowest axis of the numbers drawn, so more padding only adds numbers that are not used.
     drawn = chance(seed, (count, slots * rows * restarts), first=first)
     normal = special.ndtri(np.maximum(drawn, 2.0**-54)).reshape(count, slots, rows, restarts)

@@ -10,10 +10,11 @@ Axes: P prefixes, B instances, N items, K classes.
 
 import numpy as np
 import torch
+from numpy.typing import ArrayLike
 from torch import Tensor
 
 from heedful.errors import UserError
-from heedful.models.trace import Trace, decisions
+from heedful.models.trace import Trace, as_tensor, decisions
 from heedful.trials.compiled import kernel
 from heedful.trials.forwards import BUDGET, check_head, row_chunks, variant_bytes
 from heedful.trials.votes import (
@@ -29,12 +30,13 @@ from heedful.trials.votes import (
 )
 
 
-def flip_sizes(trace: Trace, order: Tensor, *, budget: int = BUDGET) -> Tensor:
+def flip_sizes(trace: Trace, order: ArrayLike | Tensor, *, budget: int = BUDGET) -> Tensor:
     """The number (B,) of items erased when the decision first flips, −1 where it never does.
 
     `order` has item numbers, most important first; in each row the entries after its items are not read.
     `budget` is the work space in bytes of a head that is not linear.
     """
+    order = as_tensor("The order of items", order)
     if trace.linear is None:
         return stepwise_flips(trace, order, budget=budget)
     sizes = compiled_flips(trace, order)
@@ -79,12 +81,17 @@ def stepwise_flips(trace: Trace, order: Tensor, *, budget: int = BUDGET) -> Tens
         )
 
 
-def near_ties(trace: Trace, order: Tensor, *, relative: float | None = None) -> Tensor:
+def near_ties(trace: Trace, order: ArrayLike | Tensor, *, relative: float | None = None) -> Tensor:
     """Where (B,) rounding may have decided: up to the flip, a rival once came near the decided class.
 
     Near is within `relative` of the votes left for the two classes, without their signs. `relative` is a
     hundred roundings of the trace's precision unless said. For a linear head over one row of weights.
     """
+    order = as_tensor("The order of items", order)
+    if trace.linear is None:
+        raise UserError("Near-ties need a linear head over one row of weights; this trace has another head.")
+    if not len(trace):
+        return torch.zeros(0, dtype=torch.bool, device=order.device)
     relative = 100 * torch.finfo(trace.weights.dtype).eps if relative is None else relative
     ranks, counts = in_numpy(check_order(order, trace)), in_numpy(trace.item_counts)
     near = [_near(votes, ranks[rows], counts[rows], relative) for rows, votes in chunks(trace)]

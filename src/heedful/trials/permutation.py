@@ -20,11 +20,12 @@ from heedful.records import Finding
 from heedful.trials.chance import chance
 from heedful.trials.divergence import total_variation
 from heedful.trials.forwards import BUDGET, check_head
+from heedful.trials.framed import Framed
 from heedful.trials.groups import mean_findings
 
 
 @dataclass(frozen=True, eq=False)
-class Permutation:
+class Permutation(Framed):
     """What permuting the weights does to the output of each instance."""
 
     change: (
@@ -65,9 +66,10 @@ def permute_weights(
         raise UserError(f"This trial needs at least one permutation, better 100, and got {permutations}.")
     logits = trace.logits()
     # Keys while they are drawn, orders, permuted weights and, for other heads, the attended vectors.
-    each = trace.weights[0].numel() * 64 + trace.values[0].numel() // trace.values.shape[-2] * 8
+    rows, slots = trace.mask.shape[1:-1].numel(), trace.mask.shape[-1]
+    each = rows * (slots * 64 + trace.values.shape[-1] * 8)
     size = max(1, budget // (each * permutations))
-    changes = []
+    changes = [logits.new_zeros(0)]  # so that there is something to join where there is no instance
     for start in range(0, len(trace), size):
         part = trace.take(torch.arange(start, min(start + size, len(trace)), device=trace.weights.device))
         permuted = permuted_weights(part, permutations, seed=seed, first=first + start)

@@ -119,7 +119,7 @@ def scores_of(
 
     Scores of slots are summed over the slots of an item.
     """
-    if trace.present.shape[1] == 0:
+    if trace.present.shape[1] == 0 and len(trace):
         raise UserError("This trace has no item that could be erased, so there is nothing to rank.")
     if isinstance(ranking, str):
         ranking = RANKINGS[choose_from("ranking", ranking, RANKINGS)]

@@ -100,7 +100,7 @@ def single_erasures(
         return single_erasures(shuffle_weights(trace, seed=seed, first=first), seed=seed, first=first)
     order = order_of(ranking, trace, seed=seed, first=first)
     counts = trace.item_counts
-    top, other = order[:, 0], _random_other(order, counts, seed, first)
+    top, other = order[:, :1].flatten(), _random_other(order, counts, seed, first)
     picked = torch.stack([top, other])  # (2,B)
     erased = torch.zeros(2, *trace.present.shape, dtype=torch.bool, device=order.device)
     erased.scatter_(2, picked[..., None], True)

@@ -23,6 +23,7 @@ from torch import Tensor
 from heedful.errors import UserError
 from heedful.models.trace import Trace
 from heedful.trials.compiled import kernel
+from heedful.trials.framed import Framed
 from heedful.trials.votes import (
     Bools,
     Floats,
@@ -40,13 +41,18 @@ _NEVER = np.iinfo(np.int64).max
 
 
 @dataclass(frozen=True, eq=False)
-class SmallSets:
+class SmallSets(Framed):
     """For each instance a set of items whose erasure changes the outcome, and what it changes it to."""
 
     sizes: Tensor  # (B,) −1 where no set does
     items: tuple[Tensor, ...]  # the item numbers of each set, ascending
     to_class: Tensor  # (B,) the class that decides without them, −1 where no set does
     kind: Literal["exact", "upper bound"]
+
+    @property
+    def exact(self) -> bool:
+        """Whether no smaller set exists; false for what a search found, which is an upper bound."""
+        return self.kind == "exact"
 
     def __len__(self) -> int:
         return len(self.sizes)
@@ -62,10 +68,16 @@ class Overtakes(SmallSets):
 def smallest_flips(trace: Trace) -> SmallSets:
     """For every instance the smallest set whose erasure changes the decision: exact, in O(K N log N).
 
+    That is for a linear head over one row of weights. For any other trace nothing exact is known: it gets
+    what `beam_flips` finds with its usual settings, and its `kind` says that this is an upper bound.
+
     Of several smallest sets it is one for the class that came second if it has one, else for the first class
     that has; and of equal items the first.
     """
-    _need_linear(trace)
+    if trace.linear is None:
+        from heedful.trials.search import beam_flips  # which itself returns the sets of this file
+
+        return beam_flips(trace)
     found = compiled_smallest(trace)
     return SmallSets(
         *_joined([_flips(votes) for _, votes in chunks(trace)] if found is None else [found]), "exact"
@@ -78,7 +90,11 @@ def smallest_overtakes(trace: Trace, rival: int | Tensor) -> Overtakes:
     Exact. Where the rival is the decided class the set is empty. `to_class` is what then decides: often, but
     not always, the rival.
     """
-    _need_linear(trace)
+    if trace.linear is None:
+        raise UserError(
+            "The smallest sets for a chosen rival need a linear head over one row of weights, which this "
+            "trace does not have: smallest_flips gives an upper bound for the first class that takes over."
+        )
     rivals = _rivals(trace, rival)
     found = [_overtakes(votes, rivals[rows].numpy()) for rows, votes in chunks(trace)]
     sizes, items, to_class = _joined(found)
@@ -217,11 +233,3 @@ def _rivals(trace: Trace, rival: int | Tensor) -> Tensor:
             f"but the classes of this head are 0 to {classes - 1}."
         )
     return rivals
-
-
-def _need_linear(trace: Trace) -> None:
-    if trace.linear is None:
-        raise UserError(
-            "Exact smallest sets need a linear head over one row of weights, which this trace does not have: "
-            "use beam_flips, which gives an upper bound."
-        )

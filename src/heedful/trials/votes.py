@@ -95,9 +95,12 @@ def votes_of(trace: Trace, rows: slice = slice(None)) -> Votes:
 
 
 def chunks(trace: Trace) -> Iterator[tuple[slice, Votes]]:
-    """The votes of a whole trace, some instances at a time: memory does not grow with their number."""
+    """The votes of a whole trace, some instances at a time: memory does not grow with their number.
+
+    A trace without instances gives one empty part, so that results of parts can always be joined.
+    """
     size = max(1, CHUNK // max(1, trace.present.shape[1] * len(bias_of(trace))))
-    for start in range(0, len(trace), size):
+    for start in range(0, max(1, len(trace)), size):
         rows = slice(start, start + size)
         yield rows, votes_of(trace, rows)
 
