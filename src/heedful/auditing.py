@@ -26,11 +26,12 @@ from heedful.errors import UserError
 from heedful.files import write_atomically
 from heedful.records import Finding
 from heedful.report.audit_figures import about_figures, draw_all
+from heedful.study.auditing.at_hand import share_left
 from heedful.study.auditing.forecast import forecast
 from heedful.study.auditing.measuring import Measured, Progress, Say, measure
 from heedful.study.auditing.own_rankings import own_rankings
-from heedful.study.auditing.plan import AuditSettings, Plan, make_plan
-from heedful.study.auditing.plausibility import plausibility
+from heedful.study.auditing.plan import AuditSettings, Plan, check_folder, make_plan
+from heedful.study.auditing.plausibility import check_rationales, plausibility
 from heedful.study.auditing.subjects import HUB, open_subject
 from heedful.study.auditing.trial import EPSILON
 from heedful.training.from_corpus import train_run
@@ -126,12 +127,15 @@ def audit(
     """
     asked = settings_with(settings, changes)
     folder = Path(out) if out is not None else Path("audits") / _stem(subject)
+    check_folder(folder, asdict(asked))
     where: dict[str, Any] = {"data_dir": data_dir, **(columns or {})}
-    corpus = load_data(data, **where) if isinstance(data, str | Path) else data
+    corpus = load_data(data, learn=False, **where) if isinstance(data, str | Path) else data
     if _is_texts(subject):
         corpus = load_data(str(subject), **where)
         for note in corpus.notes:
             say(note)
+        if rationales is not None:
+            check_rationales(rationales, len(corpus.split(asked.split)))
         kept = run_folder(folder) if asked.keep_texts else None
         for line in promise(corpus, asked, model=model, folder=folder, out=kept):
             say(line)
@@ -146,7 +150,9 @@ def audit(
         )
     audited = open_subject(subject, corpus, device=device, data_dir=data_dir)
     plan = make_plan(audited, asked)
-    for line in announce(plan):
+    if rationales is not None:
+        check_rationales(rationales, len(audited.corpus.split(asked.split)))
+    for line in announce(plan, folder):
         say(line)
     own = own_rankings(rankings or {}, len(audited.corpus.split(asked.split)))
     measured = measure(plan, folder, rankings=own, progress=progress, say=say)
@@ -199,29 +205,40 @@ def promise(
     corpus: Corpus, asked: AuditSettings, *, model: str, folder: Path, out: Path | None, **changes: Any
 ) -> list[str]:
     """What training and audit will do, and about how long that takes; before either begins."""
+    check_folder(folder, asdict(asked))
     texts, audited = (len(corpus.split(name)) for name in ("train", asked.split))
     steps = f"train {model} on {texts:,} texts, audit it on {audited:,} {asked.split} texts"
     if out is not None and (out / RESULT).exists():
         return [f"{corpus.name}: {steps}, write {folder / PAGE}. It is trained already: {out}."]
     settings, training = prepare(model, {"seed": asked.seed, **changes})
-    seconds = forecast(corpus, model=settings, training=training, settings=asked)
+    seconds = forecast(corpus, model=settings, training=training, settings=asked, folder=folder)
     parts = f" ({_parts(seconds)})" if _parts(seconds) else ""
-    return [
+    lines = [
         f"{corpus.name}: {steps}, write {folder / PAGE}.",
         f"About {_lasting(sum(seconds.values()))} in all{parts}: tried on a few texts.",
     ]
+    if out is None:
+        lines.append(
+            "The trained model holds words of the texts, so it is not kept: a restart trains it again."
+        )
+    return lines
 
 
-def announce(plan: Plan) -> list[str]:
-    """What the audit will do, and about how long that takes."""
+def announce(plan: Plan, folder: Path) -> list[str]:
+    """What the audit will do beyond what `folder` holds already, and about how long that takes."""
     audited, settings = plan.audited, plan.settings
     of = len(audited.corpus.split(settings.split))
     taken = f"all {of:,}" if len(plan.rows) == of else f"{len(plan.rows):,} of {of:,} (drawn by the seed)"
     lines = [f"Auditing {audited.name} on {audited.corpus.name}: {taken} {settings.split} texts."]
-    seconds = plan.estimate()
+    seconds = plan.estimate(folder)
+    stages = ["weights", *(["seeds"] if audited.can_train and settings.seeds > 1 else [])]
+    if not seconds and not any(share_left(folder, stage, texts=of) for stage in stages):
+        return [*lines, "All of it was measured before and is at hand: only page and figures are made again."]
     parts = _parts(seconds)
     more = "" if audited.closed else ", not counting the search for other weights"
     lines.append(f"About {_lasting(sum(seconds.values()))}{f' ({parts})' if parts else ''}{more}.")
+    if check_folder(folder, {}) is not None:
+        lines.append("That is what is left: what was measured before is taken from the folder.")
     return lines
 
 

@@ -71,6 +71,22 @@ def test_a_requirement_that_is_none_is_refused_before_any_work(run):
     assert "no reading to require 'perfect'" in result.stderr
 
 
+def test_a_seed_out_of_range_is_refused_before_any_work(run, folder):
+    for seed in (-1, 2**63):
+        call("audit", run, "--out", folder / "seeded", "--seed", seed, code=2)
+    assert not (folder / "seeded").exists()
+
+
+@pytest.mark.parametrize("command", [("audit", "reviews.csv"), ("demo",)])
+def test_a_file_in_the_place_of_the_folder_is_refused_in_one_sentence(folder, run, command, monkeypatch):
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr("heedful.cli.demo._corpus", graded)
+    (folder / "taken").write_text("mine")
+    result = call(*command, "--out", "taken", code=2)
+    assert "taken is a file" in result.stderr
+    assert not (folder / "taken-run").exists()
+
+
 def test_somebodys_model_without_texts_is_refused(tmp_path):
     result = call("audit", f"hf:{tmp_path}", "--out", tmp_path / "out", code=2)
     assert "--data" in result.stderr

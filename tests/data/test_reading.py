@@ -431,6 +431,9 @@ def test_a_class_that_is_not_in_train_is_refused(tmp_path):
     assert "no train example of class 'z'" in refusal(path)
     path = write_csv(tmp_path / "b.csv", [(*row[:2], "test") for row in rows], ("text", "label", "split"))
     assert "no row in train" in refusal(path)
+    corpus = read_corpus(path, learn=False)  # to judge texts no train split is needed
+    assert set(corpus.splits) == {"test"}
+    assert len(corpus) == 10
 
 
 @pytest.mark.parametrize("missing", ["", "  ", "nan", "NaN"])

@@ -1,6 +1,7 @@
 """The audit from end to end: its folder, its verdict on models built to be each, and that it goes on."""
 
 import json
+import shutil
 from dataclasses import replace
 
 import numpy as np
@@ -146,6 +147,27 @@ def test_a_restart_does_no_stage_again(audit, run, corpus, monkeypatch):
     assert judge(Evidence(**found.evidence)) == audit.verdict
 
 
+def test_a_finished_audit_given_again_announces_no_work(audit, run, corpus):
+    said = []
+    again = heedful.audit(run, corpus, out=audit.folder, seeds=2, say=said.append)
+    assert again.verdict == audit.verdict
+    assert any("at hand" in line for line in said)
+    assert not any(line.startswith(("About", "Training again")) for line in said)
+
+
+def test_an_audit_that_lacks_one_model_announces_that_alone(audit, run, corpus, tmp_path):
+    shutil.copytree(audit.folder, tmp_path / "cut")
+    shutil.rmtree(tmp_path / "cut" / "runs" / "uniform")
+    (tmp_path / "cut" / "records" / "uniform.json").unlink()
+    assert list(make_plan(open_subject(run, corpus), AuditSettings(seeds=2)).estimate(tmp_path / "cut")) == [
+        "training again"
+    ]
+    said = []
+    heedful.audit(run, corpus, out=tmp_path / "cut", seeds=2, say=said.append)
+    assert [line for line in said if line.startswith("Training again")] == ["Training again: uniform …"]
+    assert any("what is left" in line for line in said)
+
+
 def test_a_folder_of_another_audit_is_refused(audit, run, corpus):
     with pytest.raises(UserError, match="another audit"):
         heedful.audit(run, corpus, out=audit.folder, seeds=2, seed=1)
@@ -287,6 +309,18 @@ def test_texts_train_the_default_model_first(tmp_path, corpus, monkeypatch):
     write_csv(small, tmp_path / "reviews.csv")
     again = heedful.audit(tmp_path / "audits" / "reviews-run", out=tmp_path / "again", seeds=1, uniform=False)
     assert again.to_frame()["value"].tolist() == found.to_frame()["value"].tolist()
+
+
+def test_texts_that_are_all_for_testing_can_be_audited_on(tmp_path, run, corpus):
+    from audit_corpora import write_csv
+
+    write_csv(corpus.split("test"), tmp_path / "test.csv")
+    found = heedful.audit(run, tmp_path / "test.csv", out=tmp_path / "out")
+    assert found.content["data"]["instances"] == 400
+    outcomes = {answer.id: answer.outcome for answer in found.answers}
+    assert outcomes["needed"] == outcomes["stable"] == outcomes["labels"] == "not asked"
+    with pytest.raises(UserError, match="no row in train"):
+        heedful.audit(tmp_path / "test.csv", out=tmp_path / "other")
 
 
 def test_own_scores_and_human_rationales_stand_beside_attention(tmp_path, run, corpus):

@@ -6,7 +6,7 @@ import pytest
 from verdict_records import evidence, finding, skill
 
 from heedful.errors import UserError
-from heedful.verdict import QUESTIONS, Evidence, answers, instead, judge
+from heedful.verdict import QUESTIONS, Evidence, answers, instead, judge, nothing_better
 
 
 def by_id(found):
@@ -103,3 +103,60 @@ def test_evidence_comes_back_from_json_and_is_judged_alike():
 def test_evidence_of_another_kind_is_refused():
     with pytest.raises(UserError, match="no evidence has"):
         Evidence.from_dict({**evidence().to_dict(), "mood": None})
+
+
+def test_a_skill_with_a_very_wide_interval_is_said_to_be_hardly_known():
+    wide = finding("w", 1.39, 0.14, 2.92, coordinates={"yardstick": "leave-one-out"})
+    answer = by_id(answers(evidence(skill=wide)))["decides"]
+    assert answer.outcome == "unsure"
+    assert answer.answer.startswith("Not clearly. How much it finds cannot be told well on these texts")
+    assert "139 % [14, 292]" in answer.answer
+    surely = finding("w", 1.39, 0.6, 2.92, coordinates={"yardstick": "leave-one-out"})
+    answer = by_id(answers(evidence(skill=surely)))["decides"].answer
+    assert answer.startswith("Yes. ")
+    assert "cannot be told well" in answer
+
+
+def test_more_than_the_yardstick_finds_is_not_called_a_part_of_it():
+    alike = by_id(answers(evidence(skill=skill(1.03))))["decides"].answer
+    assert "it finds as much as leaving each word out finds (103 % [98, 108] of it)" in alike
+    more = by_id(answers(evidence(skill=skill(1.3))))["decides"].answer
+    assert "it finds more than leaving each word out finds (130 % [125, 135] of it)" in more
+    less = by_id(answers(evidence(skill=skill(0.7))))["decides"].answer
+    assert "it finds 70 % [65, 75] of what leaving each word out finds" in less
+
+
+@pytest.mark.parametrize(
+    ("own", "dealt", "said"),
+    [
+        (0.0, 0.27, "decides less than what chance puts there"),
+        (0.31, 0.31, "weights this uneven do that wherever they lie"),
+        (0.0, 0.0, "neither decides alone"),
+    ],
+)
+def test_why_the_top_item_does_not_matter_more_fits_the_numbers(own, dealt, said):
+    top = finding("flips", own, own, own, baselines={"random": 0.05, "shuffled": dealt})
+    beside = finding("beyond", own - dealt, own - dealt, own - dealt)
+    answer = by_id(answers(evidence(top=top, top_advantage=beside)))["top"]
+    assert answer.outcome == "no"
+    assert said in answer.answer
+
+
+def test_noise_is_no_recommendation_and_what_measured_best_is_named():
+    close = evidence(skill=skill(1.39, 0.4), rankings=(skill(1.41, 0.4, ranking="gradient"),))
+    assert instead(close, subject="runs/x") is None
+    said = nothing_better(close)
+    assert said is not None
+    assert "Nothing measured clearly better than attention (word skill 1.39 [0.99, 1.79])" in said
+    assert "gradient × input (1.41 [1.01, 1.81])" in said
+    behind = evidence(rankings=(skill(0.5, ranking="gradient"),))
+    assert (
+        nothing_better(behind)
+        == "Nothing else measured better than attention (word skill 0.70 [0.65, 0.75])."
+    )
+
+
+def test_where_something_is_clearly_better_or_nothing_was_measured_there_is_no_such_sentence():
+    assert nothing_better(evidence()) is None
+    assert nothing_better(evidence(skill=None)) is None
+    assert nothing_better(evidence(rankings=())) is None

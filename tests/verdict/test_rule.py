@@ -38,6 +38,14 @@ def test_one_thing_that_fails_asks_for_care_and_is_named(changes, failed, said):
     assert said in sentence(verdict)
 
 
+def test_a_class_whose_skill_is_hardly_known_is_said_to_be():
+    wide = finding("w", 2.56, -0.47, 10.61, coordinates={"predicted": "bad"})
+    reason = judge(evidence(class_skills=(wide,))).reasons[0]
+    assert "cannot be told well on these texts: 2.56 [-0.47, 10.61], not surely 0.25 or more" in reason
+    whole = finding("w", 1.39, 0.14, 2.92)
+    assert "cannot be told well" in judge(evidence(skill=whole, class_skills=())).reasons[0]
+
+
 def test_a_small_class_is_not_asked():
     assert judge(evidence(class_skills=(skill(0.0, predicted="rare", count=99),))).reading == "faithful"
 

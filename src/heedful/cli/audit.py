@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from heedful.cli.options import AsJson, DataDir, Device, LabelColumn, Seed, SplitColumn, TextColumn
+from heedful.cli.options import AsJson, DataDir, Device, LabelColumn, SplitColumn, TextColumn
 from heedful.cli.output import print_json, print_table, progress, say
 from heedful.cli.stopping import can_be_stopped
 from heedful.cli.watching import shown_progress
@@ -48,7 +48,10 @@ def audit(
         bool, typer.Option("--no-texts", help="Keep texts and words out of everything that is written.")
     ] = False,
     rationale: Annotated[
-        str | None, typer.Option("--rationale", help="Column with the words that a person marked as reasons.")
+        str | None,
+        typer.Option(
+            "--rationale", help="Column with the words that a person marked: a text, or a list of 0 and 1."
+        ),
     ] = None,
     require: Annotated[
         str | None,
@@ -60,7 +63,10 @@ def audit(
     label: LabelColumn = None,
     split: SplitColumn = None,
     data_dir: DataDir = None,
-    seed: Seed = 0,
+    seed: Annotated[
+        int,
+        typer.Option("--seed", min=0, max=2**63 - 1, help="The seed of everything that is left to chance."),
+    ] = 0,
     device: Device = "cpu",
     as_json: AsJson = False,
 ) -> None:
@@ -119,6 +125,8 @@ def audit(
 
 def show(found: "Audit") -> None:
     """The verdict first, then the seven answers, then where the rest is."""
+    from heedful.verdict import nothing_better
+
     content = found.content
     verdict, subject = content["verdict"], content["subject"]
     accuracy = content["data"]["accuracy"]
@@ -130,6 +138,8 @@ def show(found: "Audit") -> None:
         better = verdict["instead"]
         typer.echo(f"Show instead: {better['ranking']}, because {better['why']}.")
         typer.echo(f"  {better['command']}")
+    elif (nothing := nothing_better(found.evidence)) is not None:
+        typer.echo(nothing)
     typer.echo(
         f"(accuracy {accuracy['value']:.1%} on {accuracy['count']:,} texts, "
         f"{content['data']['split']} split)\n"
@@ -177,5 +187,5 @@ def _rationales(
     from heedful.data.named import load_data
     from heedful.study.auditing.plausibility import read_rationales
 
-    corpus = load_data(source, data_dir=data_dir, **columns)  # type: ignore[arg-type]  # columns by name
+    corpus = load_data(source, data_dir=data_dir, learn=False, **columns)  # type: ignore[arg-type]  # columns by name
     return read_rationales(source, list(corpus.split(on).texts), text=text, column=column)

@@ -126,6 +126,10 @@ def encode_words(
     lengths = words.lengths
     empty = np.flatnonzero(lengths == 0)
     if len(empty):
+        if len(lengths) == 1 and not first_row:  # of a single text there is no row to find
+            raise UserError(
+                f"The text has no word{_quoted(words.texts[0])}: give one with at least one word."
+            )
         raise UserError(
             f"Each text needs at least one word, but row {first_row + empty[0]} (counted from 0) has none"
             f"{_quoted(words.texts[empty[0]])}: remove it, or choose rules that keep its words."

@@ -107,12 +107,14 @@ def gather_corpus(
     seed: int = 0,
     order: Sequence[str] | None = None,
     notes: Iterable[str] = (),
+    learn: bool = True,
 ) -> Corpus:
     """Check all rows and make a `Corpus` of them.
 
     `source` begins each sentence, `place` is what rows are counted in. `guessed_split` is a split column that
     the user did not name: values in it that are no split make it be passed over, and said, rather than
-    refused. `order` are the classes in their order, where the source knows it.
+    refused. `order` are the classes in their order, where the source knows it. Without `learn`, rows that
+    are all set aside as dev or test are taken as they are.
     """
     check_shares(shares)
     found = _gather(rows, _Gathered(source, place, [note for note in notes if note]))
@@ -127,7 +129,7 @@ def gather_corpus(
         )
         splits = deal(found.texts, labels.tolist(), shares=(shares[1], shares[2]), seed=seed)
     else:
-        splits = _complete(found, splits, labels, shares=shares, seed=seed)
+        splits = _complete(found, splits, labels, shares=shares, seed=seed, learn=learn)
     _check_classes(found, labels, splits, label_names)
     return Corpus(name, found.texts, labels, splits, label_names, tuple(found.said))
 
@@ -243,10 +245,18 @@ def _found_splits(found: _Gathered, guessed: str | None) -> np.ndarray | None:
 
 
 def _complete(
-    found: _Gathered, splits: np.ndarray, labels: np.ndarray, *, shares: Sequence[float], seed: int
+    found: _Gathered,
+    splits: np.ndarray,
+    labels: np.ndarray,
+    *,
+    shares: Sequence[float],
+    seed: int,
+    learn: bool,
 ) -> np.ndarray:
     """Carve dev and test out of train where they are missing; a split that is there is never touched."""
     if not (splits == "train").any():
+        if not learn:
+            return splits
         raise UserError(f"{found.source} has no row in train: nothing can be learnt from it.")
     missing = {
         split: share
@@ -273,12 +283,13 @@ def _check_classes(found: _Gathered, labels: np.ndarray, splits: np.ndarray, nam
         sizes = np.bincount(labels[rows], minlength=len(names))
         return [repr(name) for name, count in zip(names, sizes, strict=True) if count == size]
 
-    if alone := classes(np.ones(len(labels), dtype=bool), 1):
+    learnt = splits == "train"
+    if learnt.any() and (alone := classes(np.ones(len(labels), dtype=bool), 1)):
         raise UserError(
             f"{found.source} has only one example of class {listed(alone)}, which cannot be split into train "
             "and test: add examples or take the class out."
         )
-    if unseen := classes(splits == "train", 0):
+    if learnt.any() and (unseen := classes(learnt, 0)):
         raise UserError(
             f"{found.source} has no train example of class {listed(unseen)}: add some or take the class out."
         )

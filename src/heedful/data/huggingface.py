@@ -25,6 +25,7 @@ def read_hub(
     config: str | None = None,
     seed: int = 0,
     shares: Sequence[float] = SHARES,
+    learn: bool = True,
 ) -> Corpus:
     """Read OWNER/NAME, OWNER/NAME/CONFIG or a saved folder, with or without "hf:" before it.
 
@@ -62,6 +63,7 @@ def read_hub(
         shares=shares,
         seed=seed,
         notes=[columns.note, *notes],
+        learn=learn,
     )
 
 

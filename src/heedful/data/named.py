@@ -19,7 +19,7 @@ from heedful.data.huggingface import from_hub, read_hub
 from heedful.data.preparing import Rows
 from heedful.data.reading import read_corpus
 from heedful.data.reviews import reviews_installed
-from heedful.errors import UserError, nearest
+from heedful.errors import UserError, check_seed, nearest
 
 DATA_VARIABLE = "HEEDFUL_DATA"
 
@@ -32,13 +32,16 @@ def load_data(
     label: str | None = None,
     split: str | None = None,
     seed: int = 0,
+    learn: bool = True,
 ) -> Corpus:
     """Load a corpus by a name of the catalogue, from Hugging Face ("hf:NAME") or from a path.
 
     `text`, `label` and `split` name the columns of a file or of a Hugging Face dataset; they are guessed when
     obvious. `seed` makes the synthetic corpora and draws the splits of a source that has none; the splits of
-    a named real corpus are fixed and it does not move them.
+    a named real corpus are fixed and it does not move them. Without `learn`, a file or dataset may be of test
+    rows alone.
     """
+    check_seed(seed)
     if isinstance(source, str) and source in CATALOGUE:
         columns = {"--text": text, "--label": label, "--split": split}
         chosen = [option for option, column in columns.items() if column is not None]
@@ -48,11 +51,11 @@ def load_data(
             )
         return _load_named(source, data_dir=data_dir, seed=seed)
     if isinstance(source, str) and source.startswith("hf:"):
-        return read_hub(source, text=text, label=label, split=split, seed=seed)
+        return read_hub(source, text=text, label=label, split=split, seed=seed, learn=learn)
     path = Path(source).expanduser()
     if isinstance(source, str) and path.name == source and not path.suffix and not path.exists():
         raise UserError(f"There is no corpus or file {source!r}{nearest(source, CATALOGUE)}.")
-    return read_corpus(path, text=text, label=label, split=split, seed=seed)
+    return read_corpus(path, text=text, label=label, split=split, seed=seed, learn=learn)
 
 
 def check_source(source: str, *, data_dir: str | Path | None = None) -> None:

@@ -22,17 +22,19 @@ def read_corpus(
     seed: int = 0,
     shares: Sequence[float] = SHARES,
     name: str | None = None,
+    learn: bool = True,
 ) -> Corpus:
     """Read a file, or a folder LABEL/*.txt or SPLIT/LABEL/*.txt, as a corpus; what was guessed is in its
     notes.
 
     `text`, `label` and `split` name columns. Without a split, rows are dealt to train, dev and test by
     `shares`, stratified by class; a train split alone is dealt out likewise, and dev is never taken from
-    test.
+    test. Without `learn`, for texts that are only judged, no train split is needed.
     """
     path = Path(path)
     if path.is_dir():
-        return _read_folder(path, (text, label, split), seed=seed, shares=shares, name=name)
+        columns_named = (text, label, split)
+        return _read_folder(path, columns_named, seed=seed, shares=shares, name=name, learn=learn)
     columns = choose_columns(table_columns(path), source=str(path), text=text, label=label, split=split)
     return gather_corpus(
         _walk(path, columns),
@@ -43,6 +45,7 @@ def read_corpus(
         shares=shares,
         seed=seed,
         notes=(_separator_note(path), columns.note),
+        learn=learn,
     )
 
 
@@ -80,7 +83,13 @@ def _separator_note(path: Path) -> str:
 
 
 def _read_folder(
-    path: Path, columns: Sequence[str | None], *, seed: int, shares: Sequence[float], name: str | None
+    path: Path,
+    columns: Sequence[str | None],
+    *,
+    seed: int,
+    shares: Sequence[float],
+    name: str | None,
+    learn: bool,
 ) -> Corpus:
     if any(columns):
         raise UserError(
@@ -118,6 +127,7 @@ def _read_folder(
         shares=shares,
         seed=seed,
         notes=notes,
+        learn=learn,
     )
 
 

@@ -27,7 +27,7 @@ from heedful.data.batches import Batch
 from heedful.data.vocabulary import PADDING_ID, SPECIAL
 from heedful.data.words import Words
 from heedful.errors import MissingExtra, UserError, choose_from, listed
-from heedful.models.pretrained import Pieces, _positions, quietly
+from heedful.models.pretrained import Pieces, _positions, hub_is_known, quietly
 from heedful.models.trace import Trace
 
 WORD = re.compile(r"\w+(?:['’]\w+)*|[^\w\s]+")
@@ -220,12 +220,15 @@ def load_huggingface(name: str | Path, *, device: str = "cpu") -> HuggingFaceSub
         raise MissingExtra("A Hugging Face classifier", "hf") from None
     try:
         with quietly():
-            config = AutoConfig.from_pretrained(name)
+            here = {"local_files_only": not hub_is_known(name)}
+            config = AutoConfig.from_pretrained(name, **here)
             if config.model_type not in FAMILIES:
                 raise _foreign(config, str(name))
             _refuse_other_heads(config, str(name))
-            tokenizer = AutoTokenizer.from_pretrained(name, use_fast=True)
-            network = AutoModelForSequenceClassification.from_pretrained(name, attn_implementation="eager")
+            tokenizer = AutoTokenizer.from_pretrained(name, use_fast=True, **here)
+            network = AutoModelForSequenceClassification.from_pretrained(
+                name, attn_implementation="eager", **here
+            )
     except UserError:
         raise
     except (OSError, ValueError) as fault:

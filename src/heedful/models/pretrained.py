@@ -9,10 +9,15 @@ keeps nothing, are unread: attention does not see them.
 Axes: B texts, T words, L sub-words, E width of the encoder's input embeddings, H width of its states.
 """
 
+import os
+import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
+from urllib.request import getproxies
 
 import torch
 from torch import Tensor, nn
@@ -132,8 +137,9 @@ def _load(name: str) -> tuple[Any, Any]:
     try:
         with quietly():
             # Byte-level tokenizers need the prefix space to take words one by one; others ignore it.
-            tokenizer = AutoTokenizer.from_pretrained(name, add_prefix_space=True, use_fast=True)
-            network = AutoModel.from_pretrained(name)
+            here = {"local_files_only": not hub_is_known(name)}
+            tokenizer = AutoTokenizer.from_pretrained(name, add_prefix_space=True, use_fast=True, **here)
+            network = AutoModel.from_pretrained(name, **here)
     except (OSError, ValueError) as fault:
         reason = str(fault).splitlines()[0]
         raise UserError(f"No Hugging Face encoder could be loaded from {name!r}: {reason}") from None
@@ -144,16 +150,34 @@ def _load(name: str) -> tuple[Any, Any]:
 
 @contextmanager
 def quietly() -> Iterator[None]:
-    """Keep transformers' progress bar off the terminal, and put its switch back as it was."""
+    """Keep transformers' progress bar and the hub's retries off the terminal, and put both back after."""
+    from huggingface_hub.utils import logging as hub
     from transformers.utils import logging
 
-    shown = logging.is_progress_bar_enabled()
+    shown, level = logging.is_progress_bar_enabled(), hub.get_verbosity()
     logging.disable_progress_bar()
+    hub.set_verbosity_error()
     try:
         yield
     finally:
+        hub.set_verbosity(level)
         if shown:
             logging.enable_progress_bar()
+
+
+def hub_is_known(name: str | Path) -> bool:
+    """Whether it is worth asking Hugging Face for this: its name resolves, or a proxy resolves it for us.
+
+    Without a network five retries would take half a minute; what was downloaded before is found either way.
+    """
+    if Path(name).exists() or getproxies():
+        return True
+    host = urlsplit(os.environ.get("HF_ENDPOINT") or "https://huggingface.co").hostname
+    try:
+        socket.getaddrinfo(host, None)
+    except OSError:
+        return False
+    return True
 
 
 def _positions(config: Any) -> int:

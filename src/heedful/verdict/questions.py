@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from heedful.records import Finding, decide
 from heedful.verdict.evidence import Evidence
-from heedful.verdict.rule import Thresholds, bounded, constant, gap_asked, high, low
+from heedful.verdict.rule import Thresholds, bounded, constant, gap_asked, high, low, vague
 
 Outcome = Literal["yes", "no", "unsure", "not asked"]
 MOST_APART = math.log(2)  # of the Jensen–Shannon divergence, in nats
@@ -126,7 +126,13 @@ def _decides(evidence: Evidence, limits: Thresholds) -> Answer | None:
         "unsure": "In part. Taking out the words it attends to most changes the model's mind",
     }[outcome]
     by = _yardstick(skill)
-    answer = f"{found}: it finds {_percent(skill)} of what {by} finds."
+    answer = f"{found}: it finds {_part(skill, by)}."
+    if vague(skill):
+        found = "Not clearly. How much it finds" if outcome == "unsure" else f"{found}, but how much"
+        answer = (
+            f"{found} cannot be told well on these texts: {_percent(skill)} of what {by} finds, an interval "
+            "wider than the way from random words to that."
+        )
     if not bounded(skill):
         answer = "It could not be measured: no ranking of words here moves the model more than chance does."
     if gap_asked(evidence, limits):
@@ -169,10 +175,15 @@ def _top(evidence: Evidence, limits: Thresholds) -> Answer | None:
     outcome = _outcome(beside, ">", 0.0)
     shuffled = top.baselines["shuffled"].value
     compared = f"{top.value:.0%} of decisions, and that of shuffled weights {shuffled:.0%}"
+    if top.value < shuffled:
+        why = "what it puts first decides less than what chance puts there."
+    elif top.value:
+        why = "weights this uneven do that wherever they lie."
+    else:
+        why = "neither decides alone."
     answer = {
         "yes": f"Yes. Erasing its top item alone changes {compared}.",
-        "no": f"No. Erasing its top item alone changes {compared}: weights this uneven do that wherever "
-        "they lie.",
+        "no": f"No. Erasing its top item alone changes {compared}: {why}",
         "unsure": f"Not clearly. Erasing its top item alone changes {compared}.",
     }[outcome]
     best = evidence.top.coordinates.get("possible") if evidence.top else None
@@ -371,6 +382,15 @@ def _scale(finding: Finding, *, low: float, high: float, best: float | None, bes
 
 def _ends(finding: Finding) -> tuple[float | None, float | None]:
     return (low(finding), high(finding)) if bounded(finding) else (None, None)
+
+
+def _part(skill: Finding, by: str) -> str:
+    """How much it finds of what the yardstick finds, which is no upper bound."""
+    if low(skill) > 1:
+        return f"more than {by} finds ({_percent(skill)} of it)"
+    if skill.value >= 1:
+        return f"as much as {by} finds ({_percent(skill)} of it)"
+    return f"{_percent(skill)} of what {by} finds"
 
 
 def _percent(finding: Finding) -> str:

@@ -128,13 +128,12 @@ def _failures(evidence: Evidence, limits: Thresholds) -> Iterator[tuple[str, str
     skill = evidence.skill
     assert skill is not None
     if low(skill) < limits.faithful:
-        yield "decides", f"Its word skill is {_shown(skill)}, not surely {limits.faithful:g} or more."
+        yield "decides", f"Its word skill {_told(skill)}, not surely {limits.faithful:g} or more."
     for part in evidence.class_skills:
         if part.count >= limits.class_instances and low(part) < limits.each_class:
             yield (
                 "decides",
-                f"Among texts decided “{part.coordinates['predicted']}” its word skill is {_shown(part)}, "
-                "not "
+                f"Among texts decided “{part.coordinates['predicted']}” its word skill {_told(part)}, not "
                 f"surely {limits.each_class:g} or more.",
             )
     if gap_asked(evidence, limits):
@@ -208,6 +207,20 @@ def high(finding: Finding) -> float:
 def bounded(finding: Finding) -> bool:
     """Whether there is an interval with two finite ends."""
     return finding.interval is not None and finding.interval.bounded
+
+
+def vague(finding: Finding) -> bool:
+    """Whether a word skill is hardly known: its interval is longer than the way from chance to the yardstick.
+
+    So it is where the yardstick itself barely beats chance, by which word skill is divided.
+    """
+    return high(finding) - low(finding) > 1
+
+
+def _told(skill: Finding) -> str:
+    if vague(skill):
+        return f"cannot be told well on these texts: {_shown(skill)}"
+    return f"is {_shown(skill)}"
 
 
 def _shown(finding: Finding) -> str:

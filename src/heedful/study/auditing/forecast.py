@@ -1,13 +1,15 @@
 """About how long it takes to train a model on these texts and to audit it: tried on a few of them first."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from heedful.data.corpus import Corpus
 from heedful.models.settings import ModelSettings
-from heedful.study.auditing.plan import AuditSettings, make_plan, text_limit
+from heedful.study.auditing.at_hand import models_left, share_left
+from heedful.study.auditing.plan import WEIGHTS_TEXTS, AuditSettings, make_plan, text_limit
 from heedful.study.auditing.subjects import open_subject
 from heedful.training.from_corpus import train_run
 from heedful.training.settings import TrainingSettings
@@ -16,12 +18,18 @@ FEW = {"train": 256, "dev": 64, "test": 64}  # texts that are tried
 
 
 def forecast(
-    corpus: Corpus, *, model: ModelSettings, training: TrainingSettings, settings: AuditSettings
+    corpus: Corpus,
+    *,
+    model: ModelSettings,
+    training: TrainingSettings,
+    settings: AuditSettings,
+    folder: Path,
 ) -> dict[str, float]:
     """Seconds of the training and of each stage of the audit, by name.
 
     A model is trained for two epochs on a few texts (the first one compiles and allocates), and its audit is
     estimated. Both are scaled by the length of the texts. A training that stops early takes less.
+    What the audit's `folder` holds already is not counted.
     """
     chosen = {name: _some(corpus, name, count) for name, count in FEW.items()}
     sample = corpus.take(np.concatenate(list(chosen.values())))
@@ -33,8 +41,11 @@ def forecast(
     part = min(1.0, (text_limit(plan.audited, settings) or texts) / max(1, texts))
     longer = part * _times(corpus, settings.split, chosen[settings.split])
     found = {"training": learnt}
-    found |= {name: seconds * longer for name, seconds in plan.estimate().items() if name != "training again"}
-    found["training again"] = learnt * (settings.seeds - 1 + int(settings.uniform))
+    for name, seconds in plan.estimate().items():
+        asked = min(round(part * texts), WEIGHTS_TEXTS if name == "weights" else texts)
+        found[name] = seconds * longer * share_left(folder, name, texts=asked)
+    more = models_left(folder, settings, seed=training.seed, control=model.control)
+    found["training again"] = learnt * len(more)
     return found
 
 

@@ -27,6 +27,7 @@ from heedful.errors import UserError
 from heedful.files import locked, write_atomically
 from heedful.models.building import Classifier
 from heedful.records import Finding
+from heedful.study.auditing.at_hand import RECORDS, ROWS, RUNS, is_kept, other_seeds
 from heedful.study.auditing.browsing import choose, instances
 from heedful.study.auditing.findings import (
     NULLS,
@@ -45,7 +46,7 @@ from heedful.study.auditing.word_table import word_table
 from heedful.trials.stream import Trial, stream
 from heedful.trials.word_rankings import OwnRanking
 
-LOCK, ROWS, RECORDS, RUNS = ".lock", "rows", "records", "runs"
+LOCK = ".lock"
 NOT_OURS = "Somebody's model is not ours to train again, so this was not asked."
 
 Advance = Callable[[int], None]
@@ -230,9 +231,8 @@ def _retrained(
 
     @cache
     def others() -> list[Classifier]:
-        return [
-            _trained(stages, f"seed-{own + step}", seed=own + step).model for step in range(1, settings.seeds)
-        ]
+        others = other_seeds(own, settings.seeds)
+        return [_trained(stages, f"seed-{other}", seed=other).model for other in others]
 
     def trial(batch: Batch, first: int) -> pd.DataFrame:  # trains only where rows are missing
         return seeds_trial([run.model, *others()], seed=seed)(batch, first)
@@ -247,6 +247,7 @@ def _retrained(
 def _trained(stages: _Stages, name: str, **change: Any) -> Any:
     run = stages.plan.audited.run
     assert run is not None
-    stages.say(f"Training again: {name.replace('-', ' ')} …")
+    if not is_kept(stages.folder, name):
+        stages.say(f"Training again: {name.replace('-', ' ')} …")
     out = stages.folder / RUNS / name if stages.plan.settings.keep_texts else None
     return train_again(run, stages.plan.audited.corpus, out=out, **change)

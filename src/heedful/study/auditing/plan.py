@@ -1,8 +1,9 @@
 """What an audit will do: its settings, the texts it takes, and about how long that lasts."""
 
 import json
+import os
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -15,6 +16,7 @@ from heedful.data.encoded import EncodedTexts
 from heedful.errors import UserError, choose_from
 from heedful.files import write_atomically
 from heedful.settings import setting
+from heedful.study.auditing.at_hand import models_left, share_left
 from heedful.study.auditing.subjects import PLACES, READ_AGAIN, Audited
 from heedful.study.auditing.trial import layer_trial, weights_trial, words_trial
 from heedful.trials.stream import _batch, sample_rows
@@ -46,6 +48,8 @@ class AuditSettings:
             raise UserError(
                 f"An audit needs at least one seed and one text, not {self.seeds} and {self.limit}."
             )
+        if not 0 <= self.seed < 2**63:
+            raise UserError(f"A seed is a whole number from 0 to 2**63 − 1, not {self.seed}.")
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,8 +88,12 @@ class Plan:
         chosen = sample_rows(len(self.rows), most, seed=self.settings.seed)
         return self.rows[chosen]
 
-    def estimate(self) -> dict[str, float]:
-        """About how many seconds each stage takes: tried on a few texts, and by the run's own training."""
+    def estimate(self, folder: Path | None = None) -> dict[str, float]:
+        """About how many seconds each stage takes: tried on a few texts, and by the run's own training.
+
+        What `folder` holds already is not counted; a stage or training that is finished has no entry.
+        """
+        folder = folder or Path(os.devnull)  # which holds nothing
         lengths = _lengths(self.texts)[self.rows]
         tried = PROBE_CLOSED if self.audited.closed else PROBE
         middle = self.rows[np.argsort(np.abs(lengths - np.median(lengths)), kind="stable")[:tried]]
@@ -98,17 +106,22 @@ class Plan:
             trials["weights"] = weights_trial(self.audited.subject)
         found = {}
         for name, trial in trials.items():
+            asked = min(1.0, WEIGHTS_TEXTS / len(lengths)) if name == "weights" else 1.0
+            left = share_left(folder, name, texts=round(asked * len(lengths)))
+            if not left:
+                continue
             if self.audited.closed:
                 trial(batch, 0)  # the first one compiles, allocates and loads, and would be most of it
             begun = time.perf_counter()
             trial(batch, 0)
             per_word = (time.perf_counter() - begun) / max(1, _lengths(self.texts)[middle].sum())
-            asked = min(1.0, WEIGHTS_TEXTS / len(lengths)) if name == "weights" else 1.0
-            found[name] = float(per_word * lengths.sum() * asked)
+            found[name] = float(per_word * lengths.sum() * asked * left)
         run = self.audited.run
-        if run is not None:
-            more = (self.settings.seeds - 1) + int(self.settings.uniform)
-            found["training again"] = more * float(run.result.get("seconds", 0.0))
+        if run is not None and self.audited.can_train:
+            recipe = run.recipe
+            more = models_left(folder, self.settings, seed=recipe.training.seed, control=recipe.model.control)
+            if more:
+                found["training again"] = len(more) * float(run.result.get("seconds", 0.0))
         return found
 
 
@@ -128,19 +141,41 @@ def text_limit(audited: Audited, settings: AuditSettings) -> int | None:
 
 def claim_folder(folder: Path, recipe: Mapping[str, Any]) -> None:
     """Begin an audit in a folder, or go on with it; one that holds anything else is refused."""
-    path = folder / PLAN
-    folder.mkdir(parents=True, exist_ok=True)
-    if not path.exists():
-        if any(not entry.name.startswith(".") for entry in folder.iterdir()):
-            raise UserError(f"{folder} holds other files: choose an empty or a new folder for the audit.")
-        with write_atomically(path) as file:
+    known = check_folder(folder, recipe)
+    if known is None:
+        with write_atomically(folder / PLAN) as file:  # makes the folder
             json.dump(recipe, file, indent=1)
         return
+    _refuse_other(folder, known, recipe, names={**recipe, **known})
+
+
+def check_folder(folder: Path, asked: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Refuse a place where this audit cannot be written, and write nothing; the recipe of one begun there.
+
+    `asked` are parts of the recipe, as far as they are known before there is a model.
+    """
+    there = next(place for place in (folder, *folder.absolute().parents) if os.path.lexists(place))
+    if not there.is_dir():
+        raise UserError(f"{there} is a file, where a folder for the audit is needed: choose another place.")
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise UserError(f"{there} cannot be written: choose another place for the audit.")
+    path = folder / PLAN
+    if not path.exists():
+        if there == folder and any(not entry.name.startswith(".") for entry in folder.iterdir()):
+            raise UserError(f"{folder} holds other files: choose an empty or a new folder for the audit.")
+        return None
     try:
-        known = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
+        known = dict(json.loads(path.read_text(encoding="utf-8")))
+    except (ValueError, TypeError) as error:
         raise UserError(f"{path} is damaged ({error}): remove {folder}, or choose another place.") from None
-    for name in {**recipe, **known}:
+    _refuse_other(folder, known, asked, names=asked)
+    return known
+
+
+def _refuse_other(
+    folder: Path, known: Mapping[str, Any], recipe: Mapping[str, Any], *, names: Iterable[str]
+) -> None:
+    for name in names:
         if known.get(name) != recipe.get(name):
             raise UserError(
                 f"{folder} holds another audit ({name} was {known.get(name)}, and is {recipe.get(name)}): "

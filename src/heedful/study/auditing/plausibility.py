@@ -43,10 +43,7 @@ def plausibility(
     `rationales` has for every text of the split 0 and 1 for each word, or its marked words as a text.
     """
     texts = list(plan.audited.corpus.split(plan.settings.split).texts)
-    if len(rationales) != len(texts):
-        raise UserError(
-            f"There are {len(texts):,} texts, but {len(rationales):,} rationales: give one for each."
-        )
+    check_rationales(rationales, len(texts))
     subject, seed = plan.audited.subject, plan.settings.seed
     lengths = np.array([len(texts[row].split()) + 1 for row in plan.rows])
     parts = []
@@ -68,6 +65,12 @@ def plausibility(
     if not len(frame):
         raise UserError("No audited text has some words marked and some not: there is nothing to compare.")
     return _findings(frame, seed=seed)
+
+
+def check_rationales(rationales: Sequence[Any], texts: int) -> None:
+    """Refuse more or fewer rationales than there are texts."""
+    if len(rationales) != texts:
+        raise UserError(f"There are {texts:,} texts, but {len(rationales):,} rationales: give one for each.")
 
 
 def marked(rationale: Any, forms: Sequence[str], *, unread: int = 0) -> NDArray[np.bool_]:

@@ -46,6 +46,11 @@ class Audited:
         """Whether deleting words has a closed form, so that every text can be audited."""
         return deletion_is_erasure(self.subject)
 
+    @property
+    def can_train(self) -> bool:
+        """Whether it is a run whose training texts are here, so that it can be trained again."""
+        return self.run is not None and len(self.corpus.split("train")) > 0
+
     @cached_property
     def digest(self) -> str:
         """Of its parameters: records of another model are never taken for those of this one.

@@ -1,0 +1,46 @@
+"""A model of a hub that cannot be reached: one sentence, at once, and no retries on the terminal."""
+
+import socket
+import time
+
+import pytest
+
+from heedful.errors import UserError
+from heedful.models import pretrained
+from heedful.models.huggingface import load_huggingface
+from heedful.models.pretrained import hub_is_known, quietly
+
+
+@pytest.fixture
+def no_network(monkeypatch):
+    def unknown(*_, **__):
+        raise socket.gaierror(-2, "Name or service not known")
+
+    monkeypatch.setattr(socket, "getaddrinfo", unknown)
+    monkeypatch.setattr(pretrained, "getproxies", dict)
+
+
+def test_without_a_network_a_missing_model_is_refused_at_once(no_network, capfd):
+    import transformers  # noqa: F401  (not part of what is timed)
+
+    begun = time.perf_counter()
+    with pytest.raises(UserError, match="could be loaded from 'nope/nope'"):
+        load_huggingface("nope/nope")
+    assert time.perf_counter() - begun < 10  # five retries take 23 s
+    assert "Retry" not in capfd.readouterr().err
+
+
+def test_a_folder_and_a_proxy_need_no_name_service(no_network, tmp_path, monkeypatch):
+    assert not hub_is_known("nope/nope")
+    assert hub_is_known(tmp_path)
+    monkeypatch.setattr(pretrained, "getproxies", lambda: {"https": "http://proxy:3128"})
+    assert hub_is_known("nope/nope")
+
+
+def test_the_hubs_retries_are_silent_and_its_level_is_put_back():
+    from huggingface_hub.utils import logging
+
+    before = logging.get_verbosity()
+    with quietly():
+        assert logging.get_verbosity() == logging.ERROR
+    assert logging.get_verbosity() == before
