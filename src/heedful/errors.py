@@ -7,6 +7,7 @@ traceback.
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+LARGEST_SEED = 2**63 - 1  # what TOML, torch, numpy and Parquet all hold as a whole number
 MOST_LISTED = 12  # a sentence that lists more choices than this is no longer read
 
 
@@ -33,6 +34,13 @@ def choose_from(kind: str, name: str, choices: Iterable[str]) -> str:
     if name in known:
         return name
     raise UserError(f"There is no {kind} {name!r}{nearest(name, known)}.")
+
+
+def check_seed(seed: int) -> int:
+    """Return `seed` if every generator takes it: from 0 to `LARGEST_SEED`."""
+    if not 0 <= seed <= LARGEST_SEED:
+        raise UserError(f"A seed must be a whole number from 0 to 2**63 - 1, but it is {seed}.")
+    return seed
 
 
 def nearest(name: str, choices: Iterable[str]) -> str:

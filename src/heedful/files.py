@@ -4,7 +4,7 @@ import os
 import secrets
 import shutil
 import socket
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, Literal
@@ -67,6 +67,23 @@ def folder_atomically(path: str | Path) -> Iterator[Path]:
     except BaseException:
         shutil.rmtree(temporary, ignore_errors=True)
         raise
+
+
+def check_folder(folder: str | Path, *, marks: Collection[str] = (), parts: Collection[str] = ()) -> None:
+    """Refuse, before any work and without a trace, a place for results that is a file or has foreign files.
+
+    A folder is one's own if it has an entry named in `marks`, or none but those named in `parts`; hidden
+    ones do not count. Without marks and parts any folder will do.
+    """
+    folder = Path(folder)
+    there = next((place for place in (folder, *folder.parents) if os.path.lexists(place)), None)
+    if there is not None and not there.is_dir():
+        raise UserError(f"{there} is no folder, where results are to be written: choose another place.")
+    if there != folder or not (marks or parts):
+        return
+    names = {entry.name for entry in folder.iterdir() if not entry.name.startswith(".")}
+    if not names & set(marks) and not names <= set(parts):
+        raise UserError(f"{folder} holds other files: choose an empty or a new folder for the results.")
 
 
 @contextmanager

@@ -34,7 +34,6 @@ COMMANDS = [
     "demo",
     "audit",
     "serve",
-    "audit",
     "train",
     "explain",
     "scores",
@@ -61,6 +60,11 @@ COMMANDS = [
 
 
 @pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_json_for_machines(command):
+    assert "--json" in run(app, [*command.split(), "--help"], env={"COLUMNS": "200"}).output
+
+
+@pytest.mark.parametrize("command", [*COMMANDS, "data", "bench"])
 def test_every_command_has_help_with_an_example(command):
     result = run(app, [*command.split(), "--help"], env={"COLUMNS": "200"})
     assert result.exit_code == 0
@@ -129,3 +133,125 @@ def test_a_mistake_is_no_traceback_in_a_real_process(tmp_path):
     assert result.returncode == 2
     assert "Traceback" not in result.stderr
     assert result.stderr.startswith("heedful: ")
+
+
+@pytest.mark.parametrize("seed", ["-1", str(2**63)])
+@pytest.mark.parametrize(
+    "command",
+    ["demo", "train data-1", "erase nowhere", "explain nowhere text", "debate data-1", "gallery bahdanau"]
+    + ["data show data-1", "bench words", "bench verdict"],
+)
+def test_a_seed_that_no_generator_takes_is_refused_everywhere(command, seed, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    result = run(app, [*command.split(), "--seed", seed], env={"COLUMNS": "200"})
+    assert result.exit_code == 2
+    assert "Invalid value for '--seed'" in result.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_largest_seed_is_taken(tmp_path):
+    path = write_reviews(tmp_path / "reviews.csv")
+    columns = ["--text", "body", "--label", "stars"]
+    assert run(app, ["data", "show", str(path), *columns, "--seed", str(2**63 - 1)]).exit_code == 0
+    quick = ["--epochs", "1", "--embedding", "7", "--seed", str(2**63 - 1)]
+    trained = run(app, ["train", str(path), *columns, *quick, "--out", str(tmp_path / "run")])
+    assert trained.exit_code == 0, trained.stderr
+
+
+STUDY = 'corpora = ["data-1"]\nmodels = ["dp"]\n'
+WRITERS = ["reproduce sun-lu-fig2 --quick", "sweep ../study.toml", "gallery bahdanau", "bench verdict"]
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    """An empty folder to work in, beside a study file."""
+    (tmp_path / "study.toml").write_text(STUDY)
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    return tmp_path / "here"
+
+
+@pytest.mark.parametrize("out", ["taken", "taken/below"])
+@pytest.mark.parametrize("command", WRITERS)
+def test_a_file_in_the_place_of_results_is_refused_before_any_work(command, out, place):
+    (place / "taken").write_text("mine")
+    result = run(app, [*command.split(), "--out", out])
+    assert result.exit_code == 2
+    assert result.stderr == (
+        "heedful: taken is no folder, where results are to be written: choose another place.\n"
+    )
+    assert [path.name for path in place.iterdir()] == ["taken"]
+
+
+@pytest.mark.parametrize("command", WRITERS[:2])
+def test_a_folder_with_other_files_is_refused_and_left_as_it_was(command, place):
+    (place / "mine").mkdir()
+    (place / "mine" / "notes.txt").write_text("mine")
+    result = run(app, [*command.split(), "--out", "mine"])
+    assert result.exit_code == 2
+    assert "mine holds other files" in result.stderr
+    assert [path.name for path in (place / "mine").iterdir()] == ["notes.txt"]
+
+
+def test_a_sweep_goes_on_in_its_own_folder_even_beside_notes(tmp_path, monkeypatch):
+    def here(work, job, cells, *, workers=None, done=None):  # a new process takes seconds to start
+        return iter([work(job, cell) for cell in cells][:0])
+
+    monkeypatch.setattr("heedful.study.sweep.in_processes", here)
+    write_reviews(tmp_path / "reviews.csv")
+    study = tmp_path / "study.toml"
+    study.write_text(
+        'name = "small"\ncorpora = ["reviews.csv"]\nmodels = ["dp"]\n[settings]\nepochs = 1\nembedding = 7\n'
+    )
+    asked = ["sweep", str(study), "--out", str(tmp_path / "out"), "--workers", "1"]
+    assert run(app, asked).exit_code == 0
+    (tmp_path / "out" / "notes.txt").write_text("mine")
+    again = run(app, asked)
+    assert again.exit_code == 0, again.stderr
+    assert "1 of them from before" in again.stderr
+
+
+@pytest.mark.parametrize("command", ["reproduce sun-lu-fig2 --quick", "demo", "debate data-1"])
+def test_a_device_that_is_not_there_is_one_sentence_before_any_plan(command, place):
+    result = run(app, [*command.split(), "--device", "no-such-device"])
+    assert result.exit_code == 2
+    assert result.stderr.startswith("heedful: The device 'no-such-device' cannot be used here")
+    assert len(result.stderr.strip().splitlines()) == 1
+    assert list(place.iterdir()) == []
+
+
+def test_the_demo_is_json_for_machines_and_runs_where_it_is_told(place, monkeypatch):
+    from types import SimpleNamespace
+
+    import heedful.auditing
+
+    keys = [
+        "schema",
+        "heedful",
+        "made",
+        "seconds",
+        "subject",
+        "data",
+        "verdict",
+        "questions",
+        "plausibility",
+        "methods",
+    ]
+    heard = []
+
+    def trained(corpus, *, device, **more):
+        heard.append(device)
+        return SimpleNamespace(summary=lambda: "trained")
+
+    def audited(run, corpus, *, out, device, **more):
+        heard.append(device)
+        return SimpleNamespace(content=dict.fromkeys(keys, 1), folder=out)
+
+    monkeypatch.setattr("heedful.cli.demo._corpus", lambda: SimpleNamespace(name="made"))
+    monkeypatch.setattr(heedful.auditing, "promise", lambda *asked, **more: ["a plan"])
+    monkeypatch.setattr(heedful.auditing, "train_for_audit", trained)
+    monkeypatch.setattr(heedful.auditing, "audit", audited)
+    result = run(app, ["demo", "--json", "--device", "cpu:0", "--out", "here"])
+    assert result.exit_code == 0, result.stderr
+    assert json.loads(result.stdout) == {**dict.fromkeys(keys, 1), "folder": "here"}
+    assert heard == ["cpu:0", "cpu:0"]

@@ -77,3 +77,16 @@ def test_a_mistake_is_one_sentence_and_exit_code_two(corpus, asked, said):
     assert told.exit_code == 2
     assert said in told.stderr
     assert not Path("runs").exists()
+
+
+def test_a_folder_with_other_files_is_refused_and_its_own_is_taken_again(corpus, tmp_path):
+    asked = ["debate", corpus, "--quick", "--model", "dp", "--limit", "7", "--only", "permutation"]
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "notes.txt").write_text("mine")
+    refused = run(app, [*asked, "--out", "mine"])
+    assert refused.exit_code == 2
+    assert refused.stderr.startswith("heedful: mine holds other files")
+    assert [path.name for path in (tmp_path / "mine").iterdir()] == ["notes.txt"]
+    for _ in range(2):
+        told = run(app, [*asked, "--out", "own"])
+        assert told.exit_code == 0, told.stderr

@@ -184,3 +184,18 @@ def test_a_folder_that_is_no_run_is_said(tmp_path):
     result = run(app, ["erase", str(tmp_path)])
     assert result.exit_code == 2
     assert "not a run" in result.stderr
+
+
+@pytest.mark.parametrize("wrong", [["--level", "wrds"], ["--input", "--how", "wrong"]])
+def test_a_wrong_choice_leaves_nothing_behind(runs, tmp_path, wrong):
+    result = run(app, ["erase", str(runs / "dp"), *wrong, "--out", str(tmp_path / "rows")])
+    assert (result.exit_code, len(result.stderr.splitlines())) == (2, 1)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_with_other_files_gets_no_lock(runs, tmp_path):
+    (tmp_path / "notes.txt").write_text("mine")
+    result = run(app, ["erase", str(runs / "dp"), "--out", str(tmp_path)])
+    assert result.exit_code == 2
+    assert "holds other files" in result.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]

@@ -180,6 +180,66 @@ def test_explaining_nothing_is_refused(trained):
     assert (result.exit_code, len(result.stderr.splitlines())) == (2, 1)
 
 
+def test_a_text_without_a_word_is_refused_without_talk_of_rows(trained):
+    result = run(app, ["explain", str(trained), "???"])
+    assert result.exit_code == 2
+    assert result.stderr == "heedful: The text has no word ('???'): give one with at least one word.\n"
+
+
+def test_rankings_left_to_chance_follow_the_seed_of_explain(trained):
+    def drawn(seed: str) -> list[float]:
+        asked = ["explain", str(trained), "a good film", "--by", "random", "--seed", seed, "--json"]
+        return [word["attention"] for word in json.loads(run(app, asked).stdout)["words"]]
+
+    assert drawn("3") == drawn("3") != drawn("4")
+
+
+def test_a_file_is_no_run_and_the_advice_can_be_followed(reviews, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    result = run(app, ["explain", "reviews.csv", "a film"])
+    assert result.exit_code == 2
+    assert "`heedful train reviews.csv --out runs/reviews` makes one" in result.stderr
+
+
+@pytest.mark.parametrize("name", ["weights.safetensors", "vocabulary.json", "history.parquet"])
+def test_a_run_that_is_not_whole_names_the_missing_file(trained, name):
+    (trained / name).unlink()
+    result = run(app, ["explain", str(trained), "a film"])
+    assert result.exit_code == 2
+    assert result.stderr == f"heedful: {trained} is not whole: {name} is missing.\n"
+
+
+@pytest.mark.parametrize(
+    ("rows", "sentence"),
+    [
+        (["good fun,1", "bad fun,0", "good film,1", "bad film,0"], "too few rows (4 different texts)"),
+        (
+            [f"{'?' * row if row % 2 else f'film {row}'},{row % 2}" for row in range(40)],
+            "needs at least one word",
+        ),
+    ],
+    ids=["too few", "no word"],
+)
+def test_texts_that_cannot_be_learnt_from_leave_no_folder(tmp_path, rows, sentence):
+    (tmp_path / "tiny.csv").write_text("\n".join(["text,label", *rows]) + "\n")
+    result = run(app, ["train", str(tmp_path / "tiny.csv"), "--out", str(tmp_path / "run")])
+    assert result.exit_code == 2
+    assert sentence in result.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["tiny.csv"]
+
+
+@pytest.mark.parametrize("seed", [-1, 2**63])
+def test_python_refuses_a_seed_that_no_generator_takes(reviews, seed):
+    from heedful.data import load_data
+    from heedful.errors import UserError
+    from heedful.study.debate import debate_on
+    from heedful.training import train
+
+    for call in (train, load_data, debate_on):
+        with pytest.raises(UserError, match="A seed must be"):
+            call(reviews, seed=seed)
+
+
 def test_models_and_presets_are_listed():
     came = json.loads(run(app, ["models", "--json"]).stdout)["presets"]
     assert {"dp", "han-rnn", "serrano-smith-yelp-han-noenc", "jain-wallace-bilstm-tanh"} <= came.keys()

@@ -15,7 +15,8 @@ from heedful.errors import choose_from
 
 app = typer.Typer(
     no_args_is_help=True,
-    help="Measure this machine: speed as ratios in one run, never bare seconds; and accuracies.",
+    help="Measure this machine: speed as ratios in one run, never bare seconds; and accuracies.\n\n"
+    "Example: `heedful bench start`, or `heedful bench train --part dp`",
 )
 TRAIN_PARTS = ("dp", "recurrent", "grid", "memory")
 

@@ -31,9 +31,11 @@ def verdict(
     Example: `heedful bench verdict --corpus sst --out audits/controls-sst`
     """
     from heedful.data.named import load_data
+    from heedful.files import check_folder
     from heedful.study.auditing.controls import control_evidence, evidence_table
     from heedful.verdict import Evidence, judge
 
+    check_folder(out)
     texts = load_data(corpus, data_dir=data_dir)
     with can_be_stopped("What is measured so far is kept: give the same command again to go on."):
         found = control_evidence(

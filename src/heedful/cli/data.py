@@ -11,7 +11,9 @@ if TYPE_CHECKING:
     from heedful.data.summary import Summary
 
 app = typer.Typer(
-    no_args_is_help=True, help="Look at corpora: the papers', generated ones, and your own files."
+    no_args_is_help=True,
+    help="Look at corpora: the papers', generated ones, and your own files.\n\n"
+    "Example: `heedful data list`, or `heedful data show reviews.csv`",
 )
 
 

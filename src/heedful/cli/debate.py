@@ -58,12 +58,14 @@ def debate(
 
     Example: `heedful debate sst --only agreement,adversary`, or `heedful debate runs/mine --quick`
     """
-    from heedful.study.debate import debate_on
+    from heedful.study.debate import STAGES, debate_on
     from heedful.study.estimating import estimate
     from heedful.study.experiment import reproduce
     from heedful.study.processes import cores
     from heedful.study.workbench import Bench
+    from heedful.training.devices import find_device
 
+    find_device(device)
     columns = {name: value for name, value in (("text", text), ("label", label), ("split", split)) if value}
     prepared = debate_on(
         source,
@@ -75,11 +77,6 @@ def debate(
         data_dir=data_dir,
         columns=columns,
     )
-    wanted = None if only is None else [name.strip() for name in only.split(",")]
-    stages = prepared.stages(wanted)
-    for name, reason in prepared.left_out.items():
-        if wanted is None or name in wanted:
-            say(f"{name} is left out: {reason}.")
     folder = out or _default(source, prepared.run is not None, prepared.ground.models[0], quick)
     bench = Bench(
         folder,
@@ -90,6 +87,12 @@ def debate(
         say=say,
         progress=progress,
     )
+    bench.check([f"debate-{name}" for name in STAGES])
+    wanted = None if only is None else [name.strip() for name in only.split(",")]
+    stages = prepared.stages(wanted)
+    for name, reason in prepared.left_out.items():
+        if wanted is None or name in wanted:
+            say(f"{name} is left out: {reason}.")
     time_needed = estimate(prepared, stages, quick=quick, workers=workers or cores())
     say(f"{_counted(len(stages), 'stage')}, {_trainings(time_needed)}, if nothing is there yet.")
     prepared.adopt(bench)

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from heedful.cli.options import Seed
-from heedful.cli.output import progress, say
+from heedful.cli.options import AsJson, Device, Seed
+from heedful.cli.output import print_json, progress, say
 from heedful.cli.stopping import can_be_stopped
 
 if TYPE_CHECKING:
@@ -18,15 +18,19 @@ EPOCHS = 4  # of a training that usually takes more: enough to be worth an audit
 def demo(
     out: Annotated[Path, typer.Option("--out", help="Folder for the audit.")] = Path("audits/demo"),
     seed: Seed = 0,
+    device: Device = "cpu",
+    as_json: AsJson = False,
 ) -> None:
     """Train a small attention classifier on real film reviews, and audit whether its attention explains it.
 
     Example: `heedful demo`
     """
     from heedful.auditing import audit, promise, run_folder, settings_with, train_for_audit
-    from heedful.cli.audit import show
+    from heedful.cli.audit import _short, show
     from heedful.cli.watching import shown_progress
+    from heedful.training.devices import find_device
 
+    find_device(device)
     corpus = _corpus()
     asked = settings_with(None, {"seeds": 2, "seed": seed})
     for line in promise(corpus, asked, model="dp", folder=out, out=run_folder(out), epochs=EPOCHS):
@@ -38,11 +42,15 @@ def demo(
             seed=seed,
             out=run_folder(out),
             source={"source": corpus.name},
+            device=device,
             callbacks=[training],
             epochs=EPOCHS,
         )
         say(run.summary())
-        found = audit(run, corpus, out=out, settings=asked, progress=progress, say=say)
+        found = audit(run, corpus, out=out, settings=asked, device=device, progress=progress, say=say)
+    if as_json:
+        print_json({**_short(found), "schema": found.content["schema"], "folder": str(found.folder)})
+        return
     show(found)
     typer.echo("\nYour own file:   heedful audit reviews.csv --text COLUMN --label COLUMN")
     typer.echo("Your own model:  heedful audit hf:PATH_OR_NAME --data reviews.csv")

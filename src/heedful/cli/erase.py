@@ -61,11 +61,13 @@ def erase(
     `heedful erase runs/sst-dp --rankings attention,captum=scores.npy`
     """
     from heedful.errors import UserError, choose_from
+    from heedful.files import check_folder
     from heedful.training import load_run
     from heedful.training.reopening import corpus_of, encode_for
     from heedful.trials import RANKINGS
+    from heedful.trials.deletion import WAYS
     from heedful.trials.own_scores import read_scores
-    from heedful.trials.stream import sample_rows, stream
+    from heedful.trials.stream import RECIPE, sample_rows, stream
     from heedful.trials.streamed_trials import layer_findings, layer_trial, word_findings, word_trial
     from heedful.trials.word_rankings import WORD_RANKINGS
 
@@ -74,6 +76,9 @@ def erase(
         raise UserError("Words leave the whole text, not one layer: leave out --level, or --input.")
     if how != "delete" and not at_input:
         raise UserError("How words are taken out is a matter of --input: add it, or leave out --how.")
+    choose_from("way to take out words", how, WAYS)
+    if out is not None:
+        check_folder(out, marks=(RECIPE,))
     trained = load_run(run, device=device)
     model = trained.model
     if not at_input:

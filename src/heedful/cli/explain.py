@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from heedful.cli.options import AsJson, Device
+from heedful.cli.options import AsJson, Device, Seed
 from heedful.cli.output import print_json
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ def explain(
     by: Annotated[
         str, typer.Option("--by", help="Paint by attention, or by another ranking of words (docs/words.md).")
     ] = "attention",
+    seed: Seed = 0,
     device: Device = "cpu",
     as_json: AsJson = False,
 ) -> None:
@@ -34,7 +35,7 @@ def explain(
     subject = _opened(run, device)
     reading = read(subject, text)
     if by != "attention":
-        reading = _ranked(subject, reading, by)
+        reading = _ranked(subject, reading, by, seed=seed)
     if as_json:
         print_json({**reading.to_dict(), "by": by})
         return
@@ -56,7 +57,7 @@ def _opened(name: str, device: str) -> "Subject":
     return load_run(name, device=device).model
 
 
-def _ranked(subject: "Subject", reading: "Explanation", by: str) -> "Explanation":
+def _ranked(subject: "Subject", reading: "Explanation", by: str, *, seed: int) -> "Explanation":
     """The reading with the scores of another ranking in the place of attention."""
     from dataclasses import replace
 
@@ -66,7 +67,7 @@ def _ranked(subject: "Subject", reading: "Explanation", by: str) -> "Explanation
     from heedful.trials.word_rankings import word_scores
 
     own = transformer_rankings(subject) if isinstance(subject, HuggingFaceSubject) else {}
-    found = word_scores(own.get(by, by), subject, subject.encode([reading.text]))
+    found = word_scores(own.get(by, by), subject, subject.encode([reading.text]), seed=seed)
     scores = (found.scores if isinstance(found, Doubted) else found)[0].tolist()
     words = [replace(word, attention=score) for word, score in zip(reading.words, scores, strict=False)]
     return replace(reading, words=tuple(words))

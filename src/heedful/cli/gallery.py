@@ -35,6 +35,7 @@ def gallery(
 
     Example: `heedful gallery`, `heedful gallery bahdanau`, or `heedful gallery --all --out gallery`
     """
+    from heedful.files import check_folder
     from heedful.gallery import ENTRIES, entry
 
     if name is not None and every:
@@ -44,6 +45,7 @@ def gallery(
         return
     chosen = [entry(known) for known in (ENTRIES if name is None else [name])]
     folder = out or default_folder("gallery")
+    check_folder(folder)
     kept = f"The entries that ended are in {folder}."
     with can_be_stopped(kept), progress("gallery, seeds", len(chosen) * seeds) as advance:
         compared, failures = [], []

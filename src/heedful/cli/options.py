@@ -5,8 +5,13 @@ from typing import Annotated
 
 import typer
 
+from heedful.errors import LARGEST_SEED
+
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object for machines.")]
-Seed = Annotated[int, typer.Option("--seed", help="The seed of everything that is left to chance.")]
+Seed = Annotated[
+    int,
+    typer.Option("--seed", min=0, max=LARGEST_SEED, help="The seed of everything that is left to chance."),
+]
 DataDir = Annotated[
     Path | None,
     typer.Option("--data-dir", help="Folder with the named corpora. Default: the variable HEEDFUL_DATA."),

@@ -67,6 +67,7 @@ def reproduce(
         say=say,
         progress=progress,
     )
+    bench.check(experiments())
     minutes = sum(experiment.minutes[0 if quick else 1] for experiment in wanted)
     say(f"{len(wanted)} experiment{'s' if len(wanted) > 1 else ''}, about {minutes:.0f} min on two cores.")
     done = []

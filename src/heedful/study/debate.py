@@ -14,7 +14,7 @@ from typing import Any
 
 from heedful.data.corpus import Corpus
 from heedful.data.words import WordRules
-from heedful.errors import UserError, choose_from
+from heedful.errors import UserError, check_seed, choose_from
 from heedful.files import folder_atomically
 from heedful.records import Claim, Finding
 from heedful.study.experiment import Experiment, Tables
@@ -229,6 +229,7 @@ def debate_on(
 
     `seeds` is how many trainings are compared, and `seed` the first of theirs; a run brings its own.
     """
+    check_seed(seed)
     count = seeds or (QUICK_SEEDS if quick else SEEDS)
     taken = limit or (QUICK_LIMIT if quick else LIMIT)
     if (Path(source) / files.SETTINGS).exists():

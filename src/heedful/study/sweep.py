@@ -10,7 +10,7 @@ import pandas as pd
 from heedful import __version__
 from heedful.data.corpus import Corpus
 from heedful.errors import UserError
-from heedful.files import locked
+from heedful.files import check_folder, locked
 from heedful.records import append_rows, read_rows
 from heedful.study.grid import Cell, Study, load_origin
 from heedful.study.processes import Done, in_processes
@@ -59,6 +59,7 @@ def run_study(
     if workers is not None and workers < 1:
         raise UserError(f"There must be at least one worker, but workers is {workers}.")
     find_device(device)
+    check_folder(folder, marks=(RECORDS,), parts=(RUNS,))
     corpora = study.check(data_dir=data_dir)
     job = Job(study, Path(folder), None if data_dir is None else str(data_dir), device)
     with locked(job.folder / ".lock"):

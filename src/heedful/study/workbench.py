@@ -12,7 +12,7 @@ it was stopped.
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib import import_module
@@ -23,9 +23,10 @@ import pandas as pd
 
 from heedful.data.corpus import Corpus
 from heedful.errors import UserError
-from heedful.files import locked, write_atomically
+from heedful.files import check_folder, locked, write_atomically
 from heedful.study.grid import Cell, Study, load_origin
 from heedful.study.processes import in_processes
+from heedful.training.devices import find_device
 from heedful.training.from_corpus import train_run
 from heedful.training.run import RESULT, Run, load_run
 from heedful.understanding.watch import Watch, WatchSettings
@@ -76,6 +77,14 @@ class Bench:
     say: Say = lambda sentence: None
     progress: "Callable[[str, int], Any] | None" = None  # a context that gives an Advance, as the cli has it
 
+    def check(self, experiments: Collection[str] = ()) -> None:
+        """Refuse, before any work, a device that is not here, and a folder that is not of a workbench.
+
+        `experiments` are the names of what leaves its tables beside the runs.
+        """
+        find_device(self.device)
+        check_folder(self.folder, marks=(MEASURED, *experiments), parts=(RUNS, CORPORA))
+
     @property
     def asked(self) -> str:
         """What the user asked for, as the options of `heedful reproduce`."""
@@ -124,7 +133,6 @@ class Bench:
         corpora = study.check(data_dir=self.data_dir)
         job = _Job(study, self.folder, measures, watch, self.data_dir, self.device)
         waiting = [cell for cell in study.cells if job.missing(cell, corpora[cell.corpus])]
-        self.folder.mkdir(parents=True, exist_ok=True)
         with locked(self.folder / ".lock"):
             failures = self._work(job, waiting, len(study.cells))
         if failures:

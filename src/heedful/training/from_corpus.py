@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ from heedful.training.settings import TrainingSettings
 # A checkpoint is written after every epoch, unless that would take more than this share of the time: one of a
 # large table can cost more than a short epoch.
 SHARE_FOR_CHECKPOINTS = 0.05
+LEAST_TO_DEAL = 3  # different texts of a class that can be dealt to train, dev and test
 
 
 def train(
@@ -105,20 +107,29 @@ def train_run(
         classes=corpus.label_names,
     )
     if out is None:
-        return _train(corpus, recipe, device=device, callbacks=callbacks)
+        return _train(_start(corpus, recipe), recipe, device=device, callbacks=callbacks, notes=corpus.notes)
     folder = Path(out)
     _refuse_another_run(folder, recipe)
+    start = _start(corpus, recipe)  # before the lock: texts that cannot be learnt from leave no folder
     with locked(folder / files.LOCK):
         _refuse_another_run(folder, recipe)  # again, now that nobody else can write
-        run = _train(corpus, recipe, device=device, callbacks=callbacks, folder=folder)
+        run = _train(start, recipe, device=device, callbacks=callbacks, notes=corpus.notes, folder=folder)
         run = run.save(folder)
         (folder / files.CHECKPOINT).unlink(missing_ok=True)
     return run
 
 
-def _train(
-    corpus: Corpus, recipe: Recipe, *, device: str, callbacks: Sequence[Callback], folder: Path | None = None
-) -> Run:
+@dataclass(frozen=True)
+class _Start:
+    """What a training begins with."""
+
+    begun: float
+    vocabulary: Vocabulary
+    sets: dict[str, EncodedTexts]
+    model: Classifier
+
+
+def _start(corpus: Corpus, recipe: Recipe) -> _Start:
     begun = time.perf_counter()
     vocabulary, sets = encode_splits(corpus, recipe)
     seed = recipe.training.seed
@@ -128,12 +139,25 @@ def _train(
     model = build_model(
         recipe.model, vocabulary, recipe.classes, rules=recipe.words, seed=seed, vectors=vectors
     )
+    return _Start(begun, vocabulary, sets, model)
+
+
+def _train(
+    start: _Start,
+    recipe: Recipe,
+    *,
+    device: str,
+    callbacks: Sequence[Callback],
+    notes: tuple[str, ...],
+    folder: Path | None = None,
+) -> Run:
+    model, sets = start.model, start.sets
     resume = None
     if folder is not None:
         if (folder / files.CHECKPOINT).exists():
             resume = Checkpoint.load(folder / files.CHECKPOINT)
         else:
-            files.write_beginning(folder, recipe, vocabulary)
+            files.write_beginning(folder, recipe, start.vocabulary)
     history = fit(
         model,
         sets["train"],
@@ -152,17 +176,15 @@ def _train(
         "epoch": best["epoch"],
         "epochs": len(epochs),
         **_test_once(model, sets.get("test")),
-        "seconds": earlier + time.perf_counter() - begun,
+        "seconds": earlier + time.perf_counter() - start.begun,
     }
-    return Run(model, recipe, vocabulary, pd.DataFrame(history), result, notes=corpus.notes)
+    return Run(model, recipe, start.vocabulary, pd.DataFrame(history), result, notes=notes)
 
 
 def encode_splits(corpus: Corpus, recipe: Recipe) -> tuple[Vocabulary, dict[str, EncodedTexts]]:
     """The vocabulary of the training split, and every split that has texts in its ids."""
+    _check_splits(corpus)
     parts = {name: corpus.split(name) for name in ("train", "dev", "test")}
-    for name in ("train", "dev"):
-        if not len(parts[name]):
-            raise UserError(f"{corpus.name} has no {name} split to train with.")
     words = split_texts(parts["train"].texts, recipe.words)
     vocabulary = Vocabulary.build(
         words, min_count=recipe.training.min_count, max_size=recipe.training.max_words
@@ -181,6 +203,21 @@ def encode_splits(corpus: Corpus, recipe: Recipe) -> tuple[Vocabulary, dict[str,
         if len(part)
     }
     return vocabulary, sets
+
+
+def _check_splits(corpus: Corpus) -> None:
+    for name in ("train", "dev"):
+        if name in corpus.splits:
+            continue
+        texts: dict[int, set[str]] = {}
+        for text, label in zip(corpus.texts, corpus.labels, strict=True):
+            texts.setdefault(int(label), set()).add(text)
+        if max(map(len, texts.values()), default=0) < LEAST_TO_DEAL:
+            raise UserError(
+                f"{corpus.name} has too few rows ({len(set(corpus.texts))} different texts) to deal a {name} "
+                f"split from: give at least {LEAST_TO_DEAL} different texts of each class."
+            )
+        raise UserError(f"{corpus.name} has no {name} split to train with: put some of its texts there.")
 
 
 def _test_once(model: Classifier, test: EncodedTexts | None) -> dict[str, float | None]:

@@ -159,15 +159,20 @@ def load_run(folder: str | Path, *, device: str = "cpu") -> Run:
     """Open a run folder; a missing, unfinished, damaged or foreign one is refused in a sentence."""
     folder = Path(folder)
     if not (folder / SETTINGS).exists():
-        raise UserError(
-            f"{folder} is not a run: it has no {SETTINGS}; `heedful train CORPUS --out {folder}` makes one."
-        )
+        is_file = folder.is_file()
+        what = "it is a file, and a run is a folder" if is_file else f"it has no {SETTINGS}"
+        command = f"{folder} --out runs/{folder.stem}" if is_file else f"CORPUS --out {folder}"
+        raise UserError(f"{folder} is not a run: {what}; `heedful train {command}` makes one.")
     place = find_device(device)
     recipe = Recipe.load(folder / SETTINGS)
     if not (folder / RESULT).exists():
         raise UserError(
             f"{folder} is an unfinished training: give `heedful train` the same settings to finish it."
         )
+    # The library that reads weights does not say which file it missed.
+    missing = [name for name in (VOCABULARY, WEIGHTS, HISTORY) if not (folder / name).exists()]
+    if missing:
+        raise UserError(f"{folder} is not whole: {', '.join(missing)} is missing.")
     vocabulary = Vocabulary.load(folder / VOCABULARY)
     settings = recipe.model
     if settings.encoder == "pretrained":
@@ -179,10 +184,6 @@ def load_run(folder: str | Path, *, device: str = "cpu") -> Run:
         model.load_state_dict({**network, **load_file(folder / WEIGHTS)})
         history = pd.read_parquet(folder / HISTORY)
         result = json.loads((folder / RESULT).read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
-        raise UserError(
-            f"{folder} is not whole: {Path(error.filename or '').name or 'a file'} is missing."
-        ) from error
     except (SafetensorError, RuntimeError) as error:
         raise UserError(
             f"{folder / WEIGHTS} is damaged or of another model: {str(error).splitlines()[0]}"

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from heedful.errors import UserError, choose_from
+from heedful.errors import UserError, check_seed, choose_from
 from heedful.settings import setting
 
 OPTIMISERS = ("sgd", "adagrad", "adam", "adamw")
@@ -34,6 +34,7 @@ class TrainingSettings:
 
     def __post_init__(self) -> None:
         choose_from("optimiser", self.optimiser, OPTIMISERS)
+        check_seed(self.seed)
         for name in ("epochs", "batch", "min_count"):
             if getattr(self, name) < 1:
                 raise UserError(f"{name} must be at least 1, but it is {getattr(self, name)}.")
@@ -50,7 +51,6 @@ class TrainingSettings:
             "l2_attention",
             "l2_head",
             "penalty",
-            "seed",
         ):
             if not getattr(self, name) >= 0:
                 raise UserError(f"{name} must not be negative, but it is {getattr(self, name)}.")
