@@ -76,9 +76,11 @@ def check_folder(folder: str | Path, *, marks: Collection[str] = (), parts: Coll
     ones do not count. Without marks and parts any folder will do.
     """
     folder = Path(folder)
-    there = next((place for place in (folder, *folder.parents) if os.path.lexists(place)), None)
-    if there is not None and not there.is_dir():
+    there = next(place for place in (folder, *folder.parents) if os.path.lexists(place))
+    if not there.is_dir():
         raise UserError(f"{there} is no folder, where results are to be written: choose another place.")
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise UserError(f"{there} cannot be written: choose another place for the results.")
     if there != folder or not (marks or parts):
         return
     names = {entry.name for entry in folder.iterdir() if not entry.name.startswith(".")}

@@ -83,7 +83,7 @@ def test_a_file_in_the_place_of_the_folder_is_refused_in_one_sentence(folder, ru
     monkeypatch.setattr("heedful.cli.demo._corpus", graded)
     (folder / "taken").write_text("mine")
     result = call(*command, "--out", "taken", code=2)
-    assert "taken is a file" in result.stderr
+    assert "taken is no folder" in result.stderr
     assert not (folder / "taken-run").exists()
 
 

@@ -30,7 +30,7 @@ def file(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(
     ("out", "said"),
-    [("taken", "is a file"), ("taken/deeper", "is a file"), ("thesis", "holds other files")],
+    [("taken", "is no folder"), ("taken/deeper", "is no folder"), ("thesis", "holds other files")],
 )
 def test_a_place_that_cannot_be_used_is_refused_before_training_and_left_as_it_was(file, out, said):
     (file.parent / "taken").write_text("mine")

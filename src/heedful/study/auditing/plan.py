@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from heedful import files
 from heedful.data.encoded import EncodedTexts
 from heedful.errors import UserError, choose_from
 from heedful.files import write_atomically
@@ -154,15 +155,9 @@ def check_folder(folder: Path, asked: Mapping[str, Any]) -> dict[str, Any] | Non
 
     `asked` are parts of the recipe, as far as they are known before there is a model.
     """
-    there = next(place for place in (folder, *folder.absolute().parents) if os.path.lexists(place))
-    if not there.is_dir():
-        raise UserError(f"{there} is a file, where a folder for the audit is needed: choose another place.")
-    if not os.access(there, os.W_OK | os.X_OK):
-        raise UserError(f"{there} cannot be written: choose another place for the audit.")
+    files.check_folder(folder, marks=(PLAN,))
     path = folder / PLAN
     if not path.exists():
-        if there == folder and any(not entry.name.startswith(".") for entry in folder.iterdir()):
-            raise UserError(f"{folder} holds other files: choose an empty or a new folder for the audit.")
         return None
     try:
         known = dict(json.loads(path.read_text(encoding="utf-8")))
