@@ -45,6 +45,7 @@ from heedful.attention.gates import (
 )
 from heedful.attention.general import GeneralScore, general_scores
 from heedful.attention.heads import merge_heads, split_heads
+from heedful.attention.hierarchical import HierarchicalAttended, HierarchicalAttention
 from heedful.attention.initial import INITS, normal_init, xavier_init
 from heedful.attention.local import (
     LocalMonotonic,
@@ -122,6 +123,8 @@ __all__ = [  # noqa: RUF022  in the order in which attention happens: this list 
     "shuffled_weights",
     "ShuffledAttention",
     # mechanisms made for one task
+    "HierarchicalAttention",
+    "HierarchicalAttended",
     "relu_scores",
     "CollaborativeAttention",
     "CollaborativeAttended",

@@ -2,9 +2,10 @@
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from heedful.errors import check_seed
 from heedful.gallery.entry import Entry, Outcome, Size
 from heedful.records import Estimate, Finding, seeds_interval
 
@@ -48,6 +49,10 @@ class Comparison:
             "parameters": self.outcomes[0].parameters,
             "baseline_parameters": self.outcomes[0].baseline_parameters,
             "table": {name: self.mean(name) for name in self.outcomes[0].table},
+            "by_seed": [
+                {"figure": outcome.figure, "baseline": outcome.baseline, "table": dict(outcome.table)}
+                for outcome in self.outcomes
+            ],
             "seconds": self.seconds,
             "passes": self.passes,
         }
@@ -60,7 +65,9 @@ def compare_entry(
     size: Size = "full",
     done: Callable[[int], None] | None = None,
 ) -> Comparison:
-    """Train the entry and its baseline for each seed; `done` hears of each."""
+    """Train the entry and its baseline for each seed; `done` hears of each. A small one has no aim."""
+    for seed in seeds:
+        check_seed(seed)
     outcomes, slowest = [], 0.0
     for seed in seeds:
         begun = time.perf_counter()
@@ -80,4 +87,5 @@ def compare_entry(
         better="higher",
         measured=f"{entry.measure} with the mechanism and without it ({entry.without}), in the same run.",
     )
-    return Comparison(entry, tuple(outcomes), margin, slowest)
+    judged = entry if size == "full" else replace(entry, aim=None)
+    return Comparison(judged, tuple(outcomes), margin, slowest)
