@@ -111,7 +111,7 @@ def _part(comparison: Comparison, picture: bytes) -> str:
 <p>{escape(shown_measure(entry))}: <b>{comparison.mean("figure"):.3f}</b>
 ({first.parameters:,} parameters); without: {comparison.mean("baseline"):.3f}
 ({first.baseline_parameters:,} parameters). Gain {escape(shown_margin(comparison))} over
-{len(comparison.outcomes)} seeds. The model without has {escape(entry.without)}.
+{len(comparison.outcomes)} seeds. The model without it: {escape(entry.without)}.
 {comparison.seconds:.0f} s for the slowest seed.</p>
 <table>{further}</table>
 </article>

@@ -49,6 +49,7 @@ class Trace:
         if self.items is None:
             slots = torch.arange(self.mask.shape[-1], device=self.mask.device)
             object.__setattr__(self, "items", torch.where(self.mask, slots, -1))
+            vars(self)["slots_are_items"] = self.mask.dim() == 2  # known, so it need not be looked for
         _check_items(self.items, self.mask)
         _check_weights(self.weights, self.mask)
         _check_values(self.values)
@@ -69,6 +70,12 @@ class Trace:
         seen = torch.zeros(len(self), count + 1, dtype=torch.bool, device=flat.device)
         # The last column collects the slots that belong to no item.
         return seen.scatter_(1, torch.where(flat < 0, count, flat), True)[:, :count]
+
+    @cached_property
+    def slots_are_items(self) -> bool:
+        """Whether every real slot is an item of its own, with its own number, in one row of weights."""
+        slots = torch.arange(self.mask.shape[-1], device=self.mask.device)
+        return self.mask.dim() == 2 and torch.equal(self.items == slots, self.mask)  # padding has −1
 
     @property
     def item_counts(self) -> Tensor:

@@ -19,7 +19,6 @@ from heedful.trials.votes import (
     bias_of,
     chunks,
     in_numpy,
-    slots_are_items,
     token_logits,
 )
 
@@ -79,7 +78,7 @@ def compiled_leave_one_out(trace: Trace) -> Tensor | None:
     """The same in one compiled loop; None without numba, for a small trace, and for other items."""
     bias = bias_of(trace)
     loops = kernel(trace.weights.numel() * len(bias))
-    if loops is None or not slots_are_items(trace):
+    if loops is None or not trace.slots_are_items:
         return None
     without = np.empty((*trace.present.shape, len(bias)))
     weights, logits = (in_numpy(tensor.contiguous()) for tensor in (trace.weights, token_logits(trace)))

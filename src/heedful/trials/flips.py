@@ -25,7 +25,6 @@ from heedful.trials.votes import (
     bias_of,
     chunks,
     in_numpy,
-    slots_are_items,
     token_logits,
 )
 
@@ -47,7 +46,7 @@ def compiled_flips(trace: Trace, order: Tensor) -> Tensor | None:
     """The closed form in one compiled loop; None without numba, for a small trace, and for other items."""
     bias = bias_of(trace)
     loops = kernel(trace.weights.numel() * len(bias))
-    if loops is None or not slots_are_items(trace):
+    if loops is None or not trace.slots_are_items:
         return None
     _check_shape(order, trace)
     sizes = np.empty(len(trace), dtype=np.int64)

@@ -19,7 +19,7 @@ from heedful.errors import UserError, choose_from
 from heedful.models.trace import Trace, probabilities
 from heedful.trials.chance import chance
 from heedful.trials.forwards import check_head
-from heedful.trials.votes import bias_of, chunks, in_numpy, slots_are_items, token_logits
+from heedful.trials.votes import bias_of, chunks, in_numpy, token_logits
 
 Ranking = Callable[..., Tensor]  # ranking(trace, seed=0, first=0) -> scores (B,N)
 
@@ -38,7 +38,7 @@ def gradient(trace: Trace, *, seed: int = 0, first: int = 0) -> Tensor:
     An item of several slots is moved as a whole: its slots keep their proportions.
     """
     slopes = _slopes(trace)
-    if slots_are_items(trace):
+    if trace.slots_are_items:
         return _by_item(slopes, trace)
     weights = trace.weights.detach()
     mass, count = _by_item(weights, trace), _by_item(torch.ones_like(weights), trace).clamp(min=1)
@@ -195,7 +195,7 @@ def _slopes(trace: Trace) -> Tensor:
 def _by_item(slots: Tensor, trace: Trace) -> Tensor:
     """Sum numbers of slots (B,T) or (B,R,T) over the slots of each item: (B,N)."""
     count = trace.present.shape[1]
-    if slots_are_items(trace):
+    if trace.slots_are_items:
         return slots[:, :count]
     flat = trace.items.flatten(1)
     sums = slots.new_zeros(len(flat), count + 1)

@@ -33,7 +33,6 @@ from heedful.trials.votes import (
     bias_of,
     chunks,
     in_numpy,
-    slots_are_items,
     token_logits,
 )
 
@@ -105,7 +104,7 @@ def compiled_smallest(trace: Trace) -> "Found | None":
     """The same in one compiled loop; None without numba, for a small trace, and for other items."""
     bias = bias_of(trace)
     loops = kernel(trace.weights.numel() * len(bias))
-    if loops is None or not slots_are_items(trace):
+    if loops is None or not trace.slots_are_items:
         return None
     sizes, to_class = np.empty((2, len(trace)), dtype=np.int64)
     taken = np.zeros(trace.weights.shape, dtype=np.bool_)

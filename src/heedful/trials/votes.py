@@ -81,7 +81,7 @@ def votes_of(trace: Trace, rows: slice = slice(None)) -> Votes:
     cast = in_numpy(token_logits(trace)[rows]).astype(np.float64)  # (B,T,K)
     cast += bias
     cast *= weights[..., None]
-    if slots_are_items(trace):
+    if trace.slots_are_items:
         nothing = np.zeros((len(cast), cast.shape[2]))
         return Votes(weights[:, :count], cast[:, :count], nothing[:, 0], nothing, bias)
     # One more column collects what belongs to no item: padding, which has no weight, and slots that are never
@@ -122,12 +122,6 @@ def token_logits(trace: Trace) -> Tensor:
             vars(trace)["token_logits"] = compiled
     logits = trace.token_logits.detach()
     return torch.cat([torch.zeros_like(logits), logits], -1) if logits.shape[-1] == 1 else logits
-
-
-def slots_are_items(trace: Trace) -> bool:
-    """Whether every real slot is an item of its own, with its own number."""
-    slots = torch.arange(trace.mask.shape[-1], device=trace.mask.device)
-    return trace.weights.dim() == 2 and torch.equal(trace.items == slots, trace.mask)  # padding has −1
 
 
 def in_numpy(tensor: Tensor) -> NDArray[Any]:
