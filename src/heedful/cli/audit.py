@@ -115,7 +115,7 @@ def audit(
             seed=seed,
         )
     if as_json:
-        print_json({**_short(found), "schema": found.content["schema"], "folder": str(found.folder)})
+        print_json(for_machines(found))
     else:
         show(found)
     if wanted is not None and found.verdict.rank > wanted:
@@ -156,9 +156,10 @@ def show(found: "Audit") -> None:
         say(f"All numbers are in {found.folder / 'audit.json'}.")
 
 
-def _short(found: "Audit") -> dict[str, Any]:
-    """The verdict and the answers, without texts and tables."""
+def for_machines(found: "Audit") -> dict[str, Any]:
+    """The verdict, the answers and where the rest lies, without texts and tables."""
     kept = (
+        "schema",
         "heedful",
         "made",
         "seconds",
@@ -169,7 +170,7 @@ def _short(found: "Audit") -> dict[str, Any]:
         "plausibility",
         "methods",
     )
-    return {key: found.content[key] for key in kept}
+    return {**{key: found.content[key] for key in kept}, "folder": str(found.folder)}
 
 
 def _wanted(require: str | None) -> int | None:

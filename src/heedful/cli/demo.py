@@ -26,7 +26,7 @@ def demo(
     Example: `heedful demo`
     """
     from heedful.auditing import audit, promise, run_folder, settings_with, train_for_audit
-    from heedful.cli.audit import _short, show
+    from heedful.cli.audit import for_machines, show
     from heedful.cli.watching import shown_progress
     from heedful.training.devices import find_device
 
@@ -49,7 +49,7 @@ def demo(
         say(run.summary())
         found = audit(run, corpus, out=out, settings=asked, device=device, progress=progress, say=say)
     if as_json:
-        print_json({**_short(found), "schema": found.content["schema"], "folder": str(found.folder)})
+        print_json(for_machines(found))
         return
     show(found)
     typer.echo("\nYour own file:   heedful audit reviews.csv --text COLUMN --label COLUMN")

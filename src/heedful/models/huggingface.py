@@ -27,7 +27,7 @@ from heedful.data.batches import Batch
 from heedful.data.vocabulary import PADDING_ID, SPECIAL
 from heedful.data.words import Words
 from heedful.errors import MissingExtra, UserError, choose_from, listed
-from heedful.models.pretrained import Pieces, _positions, hub_is_known, quietly
+from heedful.models.pretrained import Pieces, hub_is_known, most_positions, quietly
 from heedful.models.trace import Trace
 
 WORD = re.compile(r"\w+(?:['’]\w+)*|[^\w\s]+")
@@ -109,7 +109,7 @@ class HuggingFaceSubject(nn.Module):
         self.classes = tuple(
             str(network.config.id2label[number]) for number in range(network.config.num_labels)
         )
-        self.longest = min(int(tokenizer.model_max_length), _positions(network.config))
+        self.longest = min(int(tokenizer.model_max_length), most_positions(network.config))
         self.notes: tuple[str, ...] = (
             f"Attention is that of the first position in the last of {network.config.num_hidden_layers} "
             "layers.",

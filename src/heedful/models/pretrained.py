@@ -75,7 +75,7 @@ class PretrainedEncoder(nn.Module):
         self.tokenizer, self.network = _load(name)
         self.frozen, self.pooling = frozen, pooling
         self.width = int(self.network.config.hidden_size)
-        self.longest = min(int(self.tokenizer.model_max_length), _positions(self.network.config))
+        self.longest = min(int(self.tokenizer.model_max_length), most_positions(self.network.config))
         self.network.requires_grad_(not frozen)
         self.train(False)
 
@@ -180,7 +180,7 @@ def hub_is_known(name: str | Path) -> bool:
     return True
 
 
-def _positions(config: Any) -> int:
+def most_positions(config: Any) -> int:
     """How many sub-words the network can read."""
     positions = int(getattr(config, "max_position_embeddings", 512))
     # RoBERTa and its family count positions from after the padding's.
