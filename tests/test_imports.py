@@ -1,4 +1,4 @@
-"""Imports point one way: a part may import only from parts before it (docs/decisions.md draws the line)."""
+"""Imports point one way: a part may import only from parts before it (CONTRIBUTING.md draws the line)."""
 
 import ast
 import subprocess

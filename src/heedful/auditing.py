@@ -128,6 +128,11 @@ def audit(
     asked = settings_with(settings, changes)
     folder = Path(out) if out is not None else Path("audits") / _stem(subject)
     check_folder(folder, asdict(asked))
+    if _is_texts(subject) and data is not None:
+        raise UserError(
+            "Texts that a model is to learn from bring their own test split: leave --data out, or train "
+            "first and audit the run with it."
+        )
     where: dict[str, Any] = {"data_dir": data_dir, **(columns or {})}
     corpus = load_data(data, learn=False, **where) if isinstance(data, str | Path) else data
     if _is_texts(subject):
@@ -235,7 +240,7 @@ def announce(plan: Plan, folder: Path) -> list[str]:
     if not seconds and not any(share_left(folder, stage, texts=of) for stage in stages):
         return [*lines, "All of it was measured before and is at hand: only page and figures are made again."]
     parts = _parts(seconds)
-    more = "" if audited.closed else ", not counting the search for other weights"
+    more = "" if audited.exact_adversary else ", not counting the search for other weights"
     lines.append(f"About {_lasting(sum(seconds.values()))}{f' ({parts})' if parts else ''}{more}.")
     if check_folder(folder, {}) is not None:
         lines.append("That is what is left: what was measured before is taken from the folder.")

@@ -124,6 +124,7 @@ def test_extreme_scores_give_finite_results_and_gradients(kind, size):
     result = module(states, mask)
     gated = result.near if kind == "dual" else result
     assert gated.scores[0].abs().max() > size / 100
+    assert all(leaf.isfinite().all() for leaf in leaves(result))
     total = sum(leaf.square().sum() for leaf in leaves(result) if leaf.abs().max() < 1e3)
     total.backward()
     for tensor in (states, *module.parameters()):

@@ -27,7 +27,7 @@ def test_an_audit_is_timed_stage_by_stage(tmp_path):
     assert {"words", "layer", "weights", "browsing"} <= set(found.stages)
     assert found.whole > sum(found.stages[name] for name in ("words", "layer"))
     assert found.peak_bytes > 2**26
-    assert 0 < found.processor < 1.1 * found.whole
+    assert found.processor > 0
 
 
 def test_without_imdb_the_data_folder_is_asked_for(tmp_path):

@@ -15,7 +15,7 @@ from heedful.errors import UserError
 from heedful.models.huggingface import HuggingFaceSubject, load_huggingface
 from heedful.models.word_attention import word_attention
 from heedful.trials.deletion import delete_words, replace_words
-from heedful.trials.transformer_rankings import flow, one_head, rollout, transformer_rankings
+from heedful.trials.transformer_rankings import flow, flows, one_head, rollout, transformer_rankings
 
 pytestmark = pytest.mark.slow  # importing transformers alone takes seconds
 FAMILIES = ("bert", "roberta", "distilbert")
@@ -151,7 +151,16 @@ def test_rollout_of_two_layers_is_their_product(subjects):
     np.testing.assert_allclose(rollout(subject, batch)[0].numpy(), expected, rtol=1e-5)
 
 
-def test_flow_through_one_narrow_layer_is_its_capacity(subjects):
+def test_flow_through_two_layers_fills_the_narrower_edge_of_each_way():
+    lower, upper = np.random.default_rng(3).dirichlet(np.ones(5), size=(2, 5))
+    ways = np.minimum(upper[0][:, None], lower)  # by the position between: (5, 5)
+    np.testing.assert_allclose(
+        flows(np.stack([lower, upper])).numpy(), ways.sum(0), atol=3e-4
+    )  # five edges, each rounded
+    np.testing.assert_allclose(flows(lower[None]).numpy()[1:], lower[0, 1:], atol=1e-4)
+
+
+def test_flow_is_never_less_than_rollout(subjects):
     found = flow(subjects["bert"], subjects["bert"].encode(TEXTS))
     rolled = rollout(subjects["bert"], subjects["bert"].encode(TEXTS))
     batch = subjects["bert"].encode(TEXTS)

@@ -96,3 +96,12 @@ def test_models_that_are_kept_or_no_longer_needed_are_not_trained_again(tmp_path
 
 def test_after_the_last_seed_comes_the_first():
     assert other_seeds(2**63 - 2, 3) == [2**63 - 1, 0]
+
+
+def test_texts_to_learn_from_take_no_other_texts_beside_them(tmp_path):
+    train, other = tmp_path / "train.csv", tmp_path / "test.csv"
+    for path in (train, other):
+        path.write_text("text,label\ngood,1\nbad,0\n")
+    with pytest.raises(UserError, match="leave --data out"):
+        heedful.audit(str(train), str(other), out=tmp_path / "audit")
+    assert not (tmp_path / "audit").exists()

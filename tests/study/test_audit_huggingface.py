@@ -62,7 +62,7 @@ def test_what_a_search_found_is_said_to_be_a_bound(audit):
     assert len(entry["paths"]["attention"]) == sum(entry["read"]) + 1
 
 
-def test_words_that_carry_the_label_are_found_by_the_training_texts(audit):
+def test_by_chance_a_quarter_of_the_weight_would_lie_on_words_that_carry_the_label(audit):
     assert audit.evidence.labels.baselines["shuffled"].value == pytest.approx(0.25, abs=0.1)
 
 
@@ -97,5 +97,5 @@ def test_a_classifier_on_real_weights_is_read_word_by_word(minilm, tmp_path):
     )
     found = heedful.audit(f"hf:{tmp_path / 'films'}", corpus, out=tmp_path / "audit")
     assert found.reading == "cannot say"
-    assert "8 texts" in found.verdict.reasons[0] or "texts, and 200" in found.verdict.reasons[0]
+    assert found.verdict.reasons[0].startswith("There are 6 texts, and 200")
     assert found.evidence.skill is not None

@@ -188,10 +188,13 @@ def test_a_penalty_is_judged_against_the_same_seeds_without_it():
     found = outcomes(variants.claim_penalty({"words": words, "runs": runs}))
     assert len(found) == 12
     assert sum("penalty 0.0001" in statement for statement in found) == 6
-    assert found[
-        "The penalty brings no significant accuracy: less than 1 point (SST, dp, λ = 100, penalty 0.01)"
-    ]
-    assert list(found.values()).count("holds") >= 6
+    assert (
+        found[
+            "The penalty brings no significant accuracy: less than 1 point (SST, dp, λ = 100, penalty 0.01)"
+        ]
+        == "holds"
+    )
+    assert sorted(found.values()) == ["holds"] * 9 + ["undecided"] * 3
 
 
 @pytest.mark.parametrize(

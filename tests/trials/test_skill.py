@@ -85,6 +85,17 @@ def test_skill_is_told_by_the_class_that_was_decided():
     assert by_class["bad"].count == 16
 
 
+def test_a_class_whose_words_change_nothing_is_left_out_and_takes_nothing_with_it():
+    decided = np.append(np.zeros(30, int), 1)
+    tables = {"random": falls(0.1, seed=1), "leave-one-out": falls(0.5, seed=2), "attention": falls(0.5)}
+    for table in tables.values():
+        table[30] = 0.3  # whichever words go
+    erasures = made(tables, decided=decided)
+    whole, *parts = word_skill(erasures, classes=("bad", "good"), by_share=False)
+    assert whole.value == pytest.approx(1, abs=0.1)
+    assert [part.coordinates["predicted"] for part in parts] == ["bad"]
+
+
 def test_where_leaving_out_is_no_better_than_chance_nothing_can_be_said():
     tables = {"random": falls(0.1, seed=1), "leave-one-out": falls(0.1, seed=2), "attention": falls(0.3)}
     assert not word_skill(made(tables))[0].interval.bounded

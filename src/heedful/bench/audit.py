@@ -19,6 +19,8 @@ from heedful.errors import UserError
 WHOLE_IMDB = "imdb.csv.gz"  # in the data folder
 ALLOWED_PASSES, ALLOWED_SECONDS, ALLOWED_BYTES = 5, 90, 3 * 2**30
 
+_OURS = "heedful.errors.UserError: "  # how a sentence for the user begins where it ends the process
+
 _CHILD = """
 import json, sys, tempfile, time
 from pathlib import Path
@@ -101,5 +103,5 @@ def measure_audit(
     )
     if done.returncode != 0:
         reason = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
-        raise UserError(f"The audit that was to be measured failed: {reason}")
+        raise UserError(f"The audit that was to be measured failed: {reason.removeprefix(_OURS)}")
     return AuditTimes(source, model, **json.loads(done.stdout.splitlines()[-1]))

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from heedful.cli.options import AsJson, DataDir, Device, LabelColumn, SplitColumn, TextColumn
+from heedful.cli.options import AsJson, DataDir, Device, LabelColumn, Seed, SplitColumn, TextColumn
 from heedful.cli.output import print_json, print_table, progress, say
 from heedful.cli.stopping import can_be_stopped
 from heedful.cli.watching import shown_progress
@@ -63,10 +63,7 @@ def audit(
     label: LabelColumn = None,
     split: SplitColumn = None,
     data_dir: DataDir = None,
-    seed: Annotated[
-        int,
-        typer.Option("--seed", min=0, max=2**63 - 1, help="The seed of everything that is left to chance."),
-    ] = 0,
+    seed: Seed = 0,
     device: Device = "cpu",
     as_json: AsJson = False,
 ) -> None:

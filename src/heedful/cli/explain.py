@@ -50,8 +50,9 @@ def explain(
 def _opened(name: str, device: str) -> "Subject":
     if name.startswith("hf:"):
         from heedful.models.huggingface import load_huggingface
+        from heedful.training.devices import find_device
 
-        return load_huggingface(name.removeprefix("hf:"), device=device)
+        return load_huggingface(name.removeprefix("hf:"), device=str(find_device(device)))
     from heedful.training import load_run
 
     return load_run(name, device=device).model
@@ -69,7 +70,8 @@ def _ranked(subject: "Subject", reading: "Explanation", by: str, *, seed: int) -
     own = transformer_rankings(subject) if isinstance(subject, HuggingFaceSubject) else {}
     found = word_scores(own.get(by, by), subject, subject.encode([reading.text]), seed=seed)
     scores = (found.scores if isinstance(found, Doubted) else found)[0].tolist()
-    words = [replace(word, attention=score) for word, score in zip(reading.words, scores, strict=False)]
+    scores = scores[: len(reading.words)]  # what follows is padding
+    words = [replace(word, attention=score) for word, score in zip(reading.words, scores, strict=True)]
     return replace(reading, words=tuple(words))
 
 

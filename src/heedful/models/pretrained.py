@@ -170,7 +170,7 @@ def hub_is_known(name: str | Path) -> bool:
 
     Without a network five retries would take half a minute; what was downloaded before is found either way.
     """
-    if Path(name).exists() or getproxies():
+    if Path(name).exists() or getproxies().keys() & {"http", "https", "all"}:  # "no" is none
         return True
     host = urlsplit(os.environ.get("HF_ENDPOINT") or "https://huggingface.co").hostname
     try:

@@ -21,11 +21,11 @@ def chance(seed: int, shape: Sequence[int], *, first: int = 0, sample: int = 0) 
     key = np.array([seed % 2**64], dtype=np.uint64)
     for number in (sample, np.arange(first, first + shape[0])[:, None], np.arange(shape[1])):
         # Always an array: NumPy warns where a single number wraps around, which is what a hash is for.
-        key = _mixed(key, np.atleast_1d(number).astype(np.uint64))
+        key = mixed(key, np.atleast_1d(number).astype(np.uint64))
     return (key >> np.uint64(11)).reshape(shape).astype(np.float64) * 2.0**-53
 
 
-def _mixed(key: NDArray[np.uint64], number: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def mixed(key: NDArray[np.uint64], number: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """A new key from a key and a number; neighbours give unrelated keys."""
     z = key + (number + np.uint64(1)) * _STEP
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

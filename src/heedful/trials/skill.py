@@ -48,7 +48,7 @@ def word_skill(
     """The word skill of a ranking: averaged over the shares, then at each; with `classes` also by class.
 
     Without `by_share` those at each share are left out. The findings by class (coordinate "predicted") are of
-    the average, for each class that is decided.
+    the average, for each class that is decided in texts whose words matter.
     """
     for name in (ranking, ZERO, yardstick):
         choose_from("ranking in these erasures", name, erasures.without)
@@ -59,13 +59,22 @@ def word_skill(
         groups += [(several, [share], {"share": share}) for share in shares]
     for number, name in enumerate(classes or ()):
         chosen = several & (erasures.decided == number)
-        if chosen.any():
+        if measurable(erasures, chosen, shares=shares, yardstick=yardstick):
             groups.append((chosen, shares, {"predicted": name}))
     settings: dict[str, Any] = {"yardstick": yardstick, "level": level, "seed": seed}
     return [
         _finding(erasures, ranking, rows, {**where, **group}, shares=of, **settings)
         for rows, of, group in groups
     ]
+
+
+def measurable(
+    erasures: WordErasures, rows: Bools, *, shares: Sequence[float] = SKILL_SHARES, yardstick: str = ONE
+) -> bool:
+    """Whether word skill is defined on these instances (n,): the yardstick's mean is nowhere random's."""
+    columns = [erasures.at(share) for share in shares]
+    beyond = erasures.without[yardstick][rows][:, columns] - erasures.without[ZERO][rows][:, columns]
+    return bool(rows.any()) and bool(beyond.mean(0).all())
 
 
 def skill_estimate(

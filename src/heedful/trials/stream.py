@@ -80,7 +80,7 @@ def stream(
         first = 0
         for number, part in enumerate(plan):
             if number not in done:
-                frame = trial(_batch(subject, texts, part), first)
+                frame = trial(batch_of(subject, texts, part), first)
                 append_rows(folder, frame.assign(instance=part, batch=number))
             first += len(part)
             if progress is not None:
@@ -104,7 +104,7 @@ def _lengths(texts: "EncodedTexts | Sequence[str]", rows: NDArray[np.int64]) -> 
     return np.array([len(texts[row].split()) + 1 for row in rows])
 
 
-def _batch(subject: Subject, texts: "EncodedTexts | Sequence[str]", rows: NDArray[np.int64]) -> Batch:
+def batch_of(subject: Subject, texts: "EncodedTexts | Sequence[str]", rows: NDArray[np.int64]) -> Batch:
     if isinstance(texts, EncodedTexts):
         parameters: Iterator[torch.Tensor] = getattr(subject, "parameters", lambda: iter(()))()
         device = next((parameter.device for parameter in parameters), torch.device("cpu"))

@@ -51,7 +51,7 @@ def flow(subject: Subject, batch: Batch) -> Tensor:
     found = torch.zeros(mixed.shape[0], mixed.shape[-1], dtype=torch.float64)
     for row in range(len(mixed)):
         count = int(pieces.mask[row].sum())
-        found[row, :count] = _flows(mixed[row, :, :count, :count].double().cpu().numpy())
+        found[row, :count] = flows(mixed[row, :, :count, :count].double().cpu().numpy())
     return _by_word(found.to(pieces.word.device), pieces)
 
 
@@ -71,7 +71,7 @@ def _mixed(subject: Subject, batch: Batch) -> tuple[Tensor, Pieces]:
     return (mean + torch.eye(mean.shape[-1], device=mean.device)) / 2, pieces
 
 
-def _flows(mixed: np.ndarray) -> Tensor:
+def flows(mixed: np.ndarray) -> Tensor:
     """The flow (L,) to each sub-word through layers (N,L,L) from the first position at the top."""
     layers, count, _ = mixed.shape
     capacity = np.rint(mixed * UNITS).astype(np.int32)

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heedful.data.batches import Batch
-from heedful.trials.chance import _mixed
+from heedful.trials.chance import mixed
 
 
 def chance_of(batch: Batch, seed: int, *, sample: int = 0, each: int = 1) -> NDArray[np.float64]:
@@ -15,5 +15,5 @@ def chance_of(batch: Batch, seed: int, *, sample: int = 0, each: int = 1) -> NDA
     key = np.array([seed % 2**64], dtype=np.uint64)
     items = np.arange(batch.mask.shape[1] * each)
     for number in (np.array([sample]), np.asarray(batch.rows)[:, None], items):
-        key = _mixed(key, number.astype(np.uint64))
+        key = mixed(key, number.astype(np.uint64))
     return (key >> np.uint64(11)).astype(np.float64) * 2.0**-53

@@ -16,7 +16,7 @@ from heedful.verdict.rule import Thresholds, bounded, constant, gap_asked, high,
 Outcome = Literal["yes", "no", "unsure", "not asked"]
 MOST_APART = math.log(2)  # of the Jensen–Shannon divergence, in nats
 FAR = MOST_APART / 2  # from here other weights count as very different
-NEEDED = 0.01  # accuracy that attention must add to be called needed
+NEGLIGIBLE = 0.01  # accuracy that counts as nothing: surely less is "not needed", any sure gain "needed"
 QUESTIONS = {
     "decides": "Does attention find the words that decide?",
     "top": "Does its top item matter more than the top item of shuffled weights?",
@@ -252,9 +252,9 @@ def _adversary(evidence: Evidence, limits: Thresholds) -> Answer | None:
         outcome = "unsure"
     share = apart.value / MOST_APART
     answer = {
-        "yes": f"Yes. Other weights, {share:.0%} of the way to having nothing in common, give the same "
-        "decisions.",
-        "no": f"No. Weights that give the same decisions are at most {share:.0%} of the way to having "
+        "yes": f"Yes. Other weights, {share:.0%} of the way to having nothing in common, give nearly "
+        "the same output.",
+        "no": f"No. Weights that give nearly the same output are at most {share:.0%} of the way to having "
         "nothing in "
         "common with these.",
         "unsure": f"Perhaps. Other weights, {share:.0%} of the way to having nothing in common, were found.",
@@ -283,7 +283,7 @@ def _needed(evidence: Evidence, limits: Thresholds) -> Answer | None:
     gain = evidence.needed
     if gain is None:
         return None
-    outcome: Outcome = "yes" if low(gain) > 0 else "no" if high(gain) < NEEDED else "unsure"
+    outcome: Outcome = "yes" if low(gain) > 0 else "no" if high(gain) < NEGLIGIBLE else "unsure"
     points = f"{100 * gain.value:+.1f} points of accuracy"
     nulls = [baseline.value for baseline in gain.baselines.values()]
     answer = {

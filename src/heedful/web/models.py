@@ -9,6 +9,7 @@ from heedful.errors import UserError
 from heedful.models.subject import Subject
 from heedful.study.auditing.subjects import HUB
 from heedful.study.sweep import RUNS
+from heedful.training.devices import find_device
 from heedful.training.run import RESULT, SETTINGS, Run, load_run
 
 MOST_MODELS = 24
@@ -68,7 +69,7 @@ def open_models(folder: str | Path, *, device: str = "cpu") -> tuple[list[Served
 def _of_hub(name: str, *, device: str) -> tuple[list[ServedModel], list[str]]:
     from heedful.models.huggingface import load_huggingface
 
-    subject = load_huggingface(name, device=device)
+    subject = load_huggingface(name, device=str(find_device(device)))
     bound = "Smallest sets are searched for with this classifier, so they are upper bounds."
     return [ServedModel(Path(name).name, subject, most_words=MOST_OF_HUB)], [*subject.notes, bound]
 

@@ -156,8 +156,8 @@ def bind(host: str, port: int) -> socket.socket:
         ) from error
 
 
-def serve(app: "FastAPI", listening: socket.socket) -> None:
-    """Answer requests until interrupted."""
+def serve(app: "FastAPI", listening: socket.socket, *, limits: Limits | None = None) -> None:
+    """Answer requests until interrupted, with the limits of the app."""
     try:
         import uvicorn
     except ImportError as error:
@@ -166,7 +166,7 @@ def serve(app: "FastAPI", listening: socket.socket) -> None:
 
     config = uvicorn.Config(
         app,
-        http=impatient(Limits().sending),
+        http=impatient((limits or Limits()).sending),
         log_level="warning",
         limit_concurrency=64,  # connections beyond these get a 503 at once
         timeout_keep_alive=5,

@@ -30,7 +30,7 @@ from heedful.trials.rankings import order_of
 from heedful.trials.rereading import Reader, log_odds, rank_of
 from heedful.trials.search import beam_flips
 from heedful.trials.smallest import SmallSets, smallest_flips
-from heedful.trials.stream import _batch
+from heedful.trials.stream import batch_of
 from heedful.trials.word_rankings import OwnRanking
 
 MOST, MOST_WORDS, STEPS = 300, 25_000, 60
@@ -85,7 +85,7 @@ def instances(
         part = chosen.iloc[start : start + size]
         rows = part["instance"].to_numpy()
         # Made from the texts themselves: what is encoded for speed may have dropped the words.
-        batch = _batch(subject, list(texts), rows)
+        batch = batch_of(subject, list(texts), rows)
         entries = entries_of(subject, batch, extra=extra, seed=seed)
         for entry, row in zip(entries, part.itertuples(index=False), strict=True):
             number = int(row.instance)

@@ -20,7 +20,7 @@ from heedful.records import (
 from heedful.records.finding import Scalar
 from heedful.trials.groups import mean_findings
 from heedful.trials.multi import Erasures
-from heedful.trials.skill import ONE, skill_estimate, word_skill
+from heedful.trials.skill import ONE, measurable, skill_estimate, word_skill
 from heedful.trials.word_erasures import WordErasures
 
 Found = dict[str, Any]  # fields of `verdict.Evidence`, by name
@@ -101,6 +101,7 @@ def find_yardstick(erasures: WordErasures, *, seed: int = 0) -> str:
         name
         for name in (ONE, *YARDSTICKS)
         if name in erasures.without
+        and measurable(erasures, erasures.words > 1, yardstick=name)
         and _has_interval(skill_estimate(erasures, name, yardstick=name, seed=seed))
     ]
     if not bounded or ONE in bounded:
@@ -203,8 +204,9 @@ def needed_finding(
         better="higher",
         baselines=beside,
         coordinates={**about, "uniform_accuracy": float(other.mean())},
-        measured="accuracy minus that of the same model trained with uniform weights, paired over texts; "
-        "beside it the model itself, not trained again, with its weights shuffled or drawn at random",
+        measured="accuracy minus that of the same model trained with uniform weights, paired over texts "
+        "(one training each: how trainings vary is not in it); beside it the model itself, not trained "
+        "again, with its weights shuffled or drawn at random",
     )
 
 

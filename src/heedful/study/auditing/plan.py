@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 
 from heedful import files
 from heedful.data.encoded import EncodedTexts
-from heedful.errors import UserError, choose_from
+from heedful.errors import UserError, check_seed, choose_from
 from heedful.files import write_atomically
 from heedful.settings import setting
 from heedful.study.auditing.at_hand import models_left, share_left
 from heedful.study.auditing.subjects import PLACES, READ_AGAIN, Audited
 from heedful.study.auditing.trial import layer_trial, weights_trial, words_trial
-from heedful.trials.stream import _batch, sample_rows
+from heedful.trials.stream import batch_of, sample_rows
 
 PLAN = "plan.json"
 SCHEMA = 2
@@ -49,8 +49,7 @@ class AuditSettings:
             raise UserError(
                 f"An audit needs at least one seed and one text, not {self.seeds} and {self.limit}."
             )
-        if not 0 <= self.seed < 2**63:
-            raise UserError(f"A seed is a whole number from 0 to 2**63 − 1, not {self.seed}.")
+        check_seed(self.seed)
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,12 +97,12 @@ class Plan:
         lengths = _lengths(self.texts)[self.rows]
         tried = PROBE_CLOSED if self.audited.closed else PROBE
         middle = self.rows[np.argsort(np.abs(lengths - np.median(lengths)), kind="stable")[:tried]]
-        batch = _batch(self.audited.subject, self.texts, middle)
+        batch = batch_of(self.audited.subject, self.texts, middle)
         trials = {
             "words": words_trial(self.audited.subject, extra=self.audited.rankings),
             "layer": layer_trial(self.audited.subject),
         }
-        if self.audited.closed:  # else it is by ascent, which takes as long for a few as for all
+        if self.audited.exact_adversary:  # else it is by ascent, which takes as long for a few as for all
             trials["weights"] = weights_trial(self.audited.subject)
         found = {}
         for name, trial in trials.items():

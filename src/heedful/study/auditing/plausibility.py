@@ -24,7 +24,7 @@ from heedful.records import Finding
 from heedful.study.auditing.plan import Plan
 from heedful.study.auditing.trial import rankings_of, read_only
 from heedful.trials.groups import mean_findings
-from heedful.trials.stream import _batch
+from heedful.trials.stream import batch_of
 from heedful.trials.word_rankings import OwnRanking, random, shuffled, word_order
 
 MEASURES = {
@@ -49,7 +49,7 @@ def plausibility(
     parts = []
     for part in plan_batches(lengths, token_budget=plan.places):
         rows = plan.rows[part]
-        whole = _batch(subject, texts, rows)
+        whole = batch_of(subject, texts, rows)
         reader, read = read_only(subject, whole)
         assert whole.words is not None
         marks = [

@@ -15,6 +15,7 @@ from heedful.data.encoded import EncodedTexts
 from heedful.errors import UserError, listed
 from heedful.models.building import Classifier
 from heedful.models.subject import Subject
+from heedful.training.devices import find_device
 from heedful.training.reopening import corpus_of, encode_for
 from heedful.training.run import Run, load_run
 from heedful.trials.rereading import deletion_is_erasure
@@ -45,6 +46,11 @@ class Audited:
     def closed(self) -> bool:
         """Whether deleting words has a closed form, so that every text can be audited."""
         return deletion_is_erasure(self.subject)
+
+    @property
+    def exact_adversary(self) -> bool:
+        """Whether the farthest other weights have a closed form too: for two classes."""
+        return self.closed and len(self.subject.classes) <= 2
 
     @property
     def can_train(self) -> bool:
@@ -113,7 +119,7 @@ def _of_hub(name: str, data: Corpus | None, *, device: str) -> Audited:
         raise UserError(
             "Auditing a Hugging Face classifier needs labelled texts: name a file or corpus with --data."
         )
-    subject = load_huggingface(name.removeprefix(HUB), device=device)
+    subject = load_huggingface(name.removeprefix(HUB), device=str(find_device(device)))
     corpus, notes = with_classes(data, subject.classes)
     return Audited(
         subject,

@@ -13,7 +13,7 @@ from heedful.models.classifier import FlatClassifier
 from heedful.models.word_attention import word_attention
 from heedful.study.auditing.label_words import LabelWords
 from heedful.study.auditing.plan import Plan
-from heedful.trials.stream import _batch
+from heedful.trials.stream import batch_of
 from heedful.understanding.scores import TokenScores, local_scores
 
 MOST = 5000
@@ -70,7 +70,7 @@ def _of_any(plan: Plan) -> pd.DataFrame:
     texts = list(plan.audited.corpus.split(plan.settings.split).texts)
     lengths = np.array([len(texts[row].split()) + 1 for row in plan.rows])
     for part in plan_batches(lengths, token_budget=plan.places):
-        batch = _batch(subject, texts, plan.rows[part])
+        batch = batch_of(subject, texts, plan.rows[part])
         weights, read = word_attention(subject, batch)
         assert batch.words is not None
         for row, words in enumerate(batch.words):

@@ -73,8 +73,7 @@ def encoder_claims(tables: Tables) -> Iterator[Claim]:
         threshold=1.6 / 2.6,
     )
     yield Claim.decided(
-        "Gradient × attention needs fewer items than gradient in most models with an encoder, though not in "
-        "all",
+        "Gradient × attention needs fewer items than gradient in most models with an encoder",
         paper("section 5.4"),
         effect=share_of_models(
             _saved(findings, "product", "gradient", ENCODED), "product saves items over gradient", above=0

@@ -99,7 +99,7 @@ def polarity_claims(course: pd.DataFrame, source: str) -> Iterator[Claim]:
         yield about(
             f"Polarity of neutral words stays near 0: under a tenth of polar words' ({panel})",
             source,
-            none.abs() / ((up - down) / 2),
+            none.abs() / ((up - down).abs() / 2),
             name="|mean polarity of neutral words| over that of polar words",
             comparison="<",
             threshold=0.1,
