@@ -32,9 +32,10 @@ from heedful.study.auditing.measuring import Measured, Progress, Say, measure
 from heedful.study.auditing.own_rankings import own_rankings
 from heedful.study.auditing.plan import AuditSettings, Plan, check_folder, make_plan
 from heedful.study.auditing.plausibility import check_rationales, plausibility
-from heedful.study.auditing.subjects import HUB, open_subject
+from heedful.study.auditing.subjects import open_subject
 from heedful.study.auditing.trial import EPSILON
 from heedful.training.from_corpus import train_run
+from heedful.training.opening import HUB, is_of_hub
 from heedful.training.presets import prepare
 from heedful.training.run import RESULT, SETTINGS, Run, load_run
 from heedful.verdict import Answer, Evidence, Verdict, answers, instead, judge, sentence
@@ -169,7 +170,7 @@ def audit(
 
 def _is_texts(subject: Any) -> bool:
     """Whether this names texts to train on, and no model."""
-    if not isinstance(subject, str | Path) or str(subject).startswith(HUB):
+    if not isinstance(subject, str | Path) or is_of_hub(subject):
         return False
     return not (Path(subject) / SETTINGS).exists()
 

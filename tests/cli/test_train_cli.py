@@ -169,8 +169,10 @@ def test_explaining_paints_the_text_and_says_it_in_words(trained):
 
 def test_explaining_is_json_for_machines(trained):
     came = json.loads(run(app, ["explain", str(trained), "a good film", "--json"]).stdout)
-    assert came["schema"] == 1
+    assert came["schema"] == 2
     assert [word["word"] for word in came["words"]] == ["a", "good", "film"]
+    assert came["by"] == "attention"
+    assert came["scores"] == [word["attention"] for word in came["words"]]
     assert sum(word["attention"] for word in came["words"]) == pytest.approx(1, abs=1e-5)
     assert came["probabilities"][came["decision"]] == came["probability"]
 
@@ -189,7 +191,7 @@ def test_a_text_without_a_word_is_refused_without_talk_of_rows(trained):
 def test_rankings_left_to_chance_follow_the_seed_of_explain(trained):
     def drawn(seed: str) -> list[float]:
         asked = ["explain", str(trained), "a good film", "--by", "random", "--seed", seed, "--json"]
-        return [word["attention"] for word in json.loads(run(app, asked).stdout)["words"]]
+        return json.loads(run(app, asked).stdout)["scores"]
 
     assert drawn("3") == drawn("3") != drawn("4")
 

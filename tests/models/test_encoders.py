@@ -14,7 +14,6 @@ from heedful.models.encoders import (
     Encoder,
     NoEncoder,
     RecurrentEncoder,
-    backwards,
 )
 from heedful.models.level import start_like_serrano_smith
 
@@ -81,7 +80,9 @@ def test_it_is_said_truly_whether_tokens_are_mixed(encoder: Encoder, embedded: T
 
 
 @pytest.mark.parametrize("kind", [nn.LSTM, nn.GRU])
-def test_two_passes_equal_a_packed_bidirectional_one(kind: type[nn.LSTM | nn.GRU], embedded: Tensor) -> None:
+def test_both_directions_equal_a_packed_bidirectional_pass(
+    kind: type[nn.LSTM | nn.GRU], embedded: Tensor
+) -> None:
     with torch.random.fork_rng():
         torch.manual_seed(2)
         ours = RecurrentEncoder(kind, E, 26, both=True)
@@ -96,9 +97,28 @@ def test_two_passes_equal_a_packed_bidirectional_one(kind: type[nn.LSTM | nn.GRU
     torch.testing.assert_close(ours(embedded, MASK)[MASK], expected[MASK], atol=2e-7, rtol=0)
 
 
-def test_rows_are_turned_round_within_their_length() -> None:
-    mask = torch.tensor([[True, True, True, False], [True, False, False, False]])
-    assert backwards(mask).tolist() == [[2, 1, 0, 3], [0, 1, 2, 3]]
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("kind", [nn.LSTM, nn.GRU])
+def test_padding_leaves_no_trace_in_states_nor_in_gradients(
+    kind: type[nn.LSTM | nn.GRU], dtype: torch.dtype
+) -> None:
+    """Read backwards, padding comes first: whatever stands there, states and gradients of words stay."""
+    torch.manual_seed(0)
+    encoder = RecurrentEncoder(kind, E, 26, both=True).to(dtype)
+    words, pull = torch.randn(B, T, E, dtype=dtype), torch.randn(B, T, 26, dtype=dtype)
+    found = []
+    for noise in (0.0, 1000.0):
+        given = torch.where(
+            MASK[..., None], words, noise * torch.randn(B, T, E, dtype=dtype)
+        ).requires_grad_()
+        states = encoder(given, MASK)
+        gradients = torch.autograd.grad(
+            (states * pull)[MASK].sum(), [given, *encoder.passes["back"].parameters()]
+        )
+        assert (gradients[0][~MASK] == 0).all()
+        found.append([states[MASK], *gradients])
+    for quiet, noisy in zip(*found, strict=True):
+        assert torch.equal(quiet, noisy)
 
 
 def test_the_affine_encoder_is_a_matrix_alone() -> None:

@@ -1,4 +1,4 @@
-"""What is done for speed changes no result: cheap noise, reading backwards, sentences in blocks."""
+"""What is done for speed changes no result: cheap noise, sentences in blocks."""
 
 import pytest
 import torch
@@ -7,7 +7,6 @@ from torch import nn
 from heedful.data.vocabulary import Vocabulary
 from heedful.models import MODELS, build_model
 from heedful.models.dropout import Dropout
-from heedful.models.encoders import _reorder, backwards
 from heedful.models.grouping import gather_blocks, group_sentences
 
 
@@ -30,15 +29,6 @@ def test_dropout_follows_the_seed_and_sleeps_in_evaluation():
     assert not draws[0].equal(draws[2])
     assert layer.eval()(ones).equal(ones)
     assert isinstance(layer, nn.Dropout)
-
-
-def test_reading_backwards_has_the_gradients_of_a_gather():
-    mask = torch.arange(5) < torch.tensor([[5], [3], [1]])
-    order = backwards(mask)
-    states = torch.randn(3, 5, 2, dtype=torch.float64, requires_grad=True)
-    assert _reorder(states, order).equal(states.gather(1, order[..., None].expand(3, 5, 2)))
-    assert torch.autograd.gradcheck(lambda given: _reorder(given, order), states)
-    assert torch.autograd.gradgradcheck(lambda given: _reorder(given, order) ** 2, states)
 
 
 def test_blocks_of_like_lengths_hold_every_sentence_once_and_little_padding():

@@ -1,6 +1,8 @@
 """Hugging Face classifiers as subjects: read as their own pipeline reads them, and traced exactly."""
 
+import weakref
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -15,7 +17,15 @@ from heedful.errors import UserError
 from heedful.models.huggingface import HuggingFaceSubject, load_huggingface
 from heedful.models.word_attention import word_attention
 from heedful.trials.deletion import delete_words, replace_words
-from heedful.trials.transformer_rankings import flow, flows, one_head, rollout, transformer_rankings
+from heedful.trials.transformer_rankings import (
+    LastRead,
+    flow,
+    flows,
+    one_head,
+    read_layers,
+    rollout,
+    transformer_rankings,
+)
 
 pytestmark = pytest.mark.slow  # importing transformers alone takes seconds
 FAMILIES = ("bert", "roberta", "distilbert")
@@ -175,6 +185,62 @@ def test_the_mean_of_the_heads_is_the_attention(subjects):
     heads = torch.stack([one_head(subject, batch, head=head) for head in range(3)]).mean(0)
     torch.testing.assert_close(heads.float(), word_attention(subject, batch)[0])
     assert list(transformer_rankings(subject)) == ["rollout", "flow", *(f"head-{n}-only" for n in (1, 2, 3))]
+
+
+@pytest.fixture
+def passes(subject):
+    """Counts the real passes of the network."""
+    counted = []
+    hook = subject.network.register_forward_hook(lambda *_: counted.append(1))
+    yield counted
+    hook.remove()
+
+
+@pytest.mark.parametrize("asked", [1, 2, 5])
+def test_a_batch_is_read_once_however_many_rankings_are_asked_for(subject, passes, asked):
+    rankings = list(transformer_rankings(subject).values())[:asked]
+    assert len(rankings) == asked
+    for texts in (TEXTS, TEXTS[:2], TEXTS[1:]):
+        batch = subject.encode(texts)
+        for ranking in rankings:
+            ranking(subject, batch)
+    assert len(passes) == 3
+
+
+def test_rankings_that_share_a_pass_give_what_each_gives_alone(subject):
+    rankings = transformer_rankings(subject)
+    alone = {"rollout": rollout, "flow": flow}
+    alone |= {f"head-{head + 1}-only": partial(one_head, head=head) for head in range(3)}
+    assert rankings.keys() == alone.keys()
+    batches = subject.encode(TEXTS), subject.encode(TEXTS[::-1])
+    for batch in (*batches, batches[0]):  # also after another batch came between
+        for name, ranking in rankings.items():
+            assert torch.equal(ranking(subject, batch), alone[name](subject, batch))
+
+
+def test_only_the_last_batch_is_remembered(subject):
+    read = LastRead()
+    first, second = subject.encode(TEXTS), subject.encode(TEXTS[:1])
+    gone = weakref.ref(read(subject, first).mixed), weakref.ref(first)
+    read(subject, second)
+    del first
+    assert [it() for it in gone] == [None, None]
+
+
+def test_the_heads_of_the_last_layer_are_those_of_the_trace(subject):
+    batch = subject.encode(TEXTS)
+    torch.testing.assert_close(read_layers(subject, batch).heads, subject.trace(batch).weights)
+
+
+def test_attention_of_a_model_in_training_is_refused(subject):
+    batch = subject.encode(TEXTS)
+    subject.train()
+    try:
+        for ask in (subject.trace, subject.attentions):
+            with pytest.raises(UserError, match="call eval"):
+                ask(batch)
+    finally:
+        subject.eval()
 
 
 def test_a_saved_classifier_is_loaded_with_attention_that_can_be_seen(tmp_path, corpus):

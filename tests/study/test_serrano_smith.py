@@ -202,9 +202,28 @@ def test_a_difference_of_two_models_has_the_ends_of_both():
     assert differences(first, second.assign(corpus="other"), by=("corpus", "seed")).empty
 
 
-def test_a_mean_over_models_narrows_with_their_number():
-    found = mean_over_models(model_rows(a=(0.0, 1.0, 2.0), b=(2.0, 3.0, 4.0)), "x")
-    assert (found.value, found.interval.low) == pytest.approx((2, 2 - 2**0.5 / 2))
+def ends_of_mean(**corpora):
+    """The ends of the mean over models: corpus → rows of its models."""
+    found = mean_over_models(pd.concat([rows.assign(corpus=name) for name, rows in corpora.items()]), "x")
+    return found.value, found.interval.low, found.interval.high
+
+
+def test_a_mean_over_models_of_one_corpus_is_no_better_known_than_one_of_them():
+    rows = model_rows(a=(0.0, 1.0, 3.0), b=(2.0, 3.0, 5.0), c=(4.0, 5.0, 7.0))
+    assert ends_of_mean(amazon=rows) == pytest.approx((3, 3 - 1, 3 + 2))
+
+
+def test_a_mean_over_models_narrows_with_the_number_of_corpora_alone():
+    rows = model_rows(a=(0.0, 1.0, 2.0), b=(2.0, 3.0, 4.0))
+    assert ends_of_mean(amazon=rows, yelp=rows) == pytest.approx((2, 2 - 0.5**0.5, 2 + 0.5**0.5))
+    # One corpus with two models, one with one: (1 + 1) / 3 and 1 / 3.
+    found = ends_of_mean(amazon=rows, yelp=rows[:1])
+    assert found == pytest.approx((5 / 3, 5 / 3 - 5**0.5 / 3, 5 / 3 + 5**0.5 / 3))
+
+
+def test_corpora_with_texts_in_common_count_as_one():
+    rows = model_rows(a=(0.0, 1.0, 2.0))
+    assert ends_of_mean(**{"imdb": rows, "imdb-ratings": rows}) == pytest.approx((1, 0, 2))
 
 
 def test_nothing_measured_decides_nothing():
@@ -230,6 +249,32 @@ def test_the_claim_of_at_least_1_6_times_follows_the_worst_model_with_an_encoder
     )
     claims = {claim.effect.name: claim for claim in many.encoder_claims({"findings": findings})}
     assert claims["gradient beats attention"].outcome == outcome
+
+
+@pytest.mark.parametrize(
+    ("worst", "every", "most"),
+    [
+        ((1.3, 1.4, 1.5), "holds", "holds"),
+        ((1.1, 1.3, 1.5), "undecided", "holds"),
+        ((1.05, 1.1, 1.15), "does not hold", "holds"),  # more than the smallest set, and yet not far from it
+    ],
+)
+def test_attention_is_far_from_the_smallest_sets_only_beyond_a_quarter(worst, every, most):
+    gaps = {"han-rnn": worst, "flan-rnn": (2.0, 3.0, 4.0), "flan-conv": (1.6, 1.7, 1.8)}
+    rows = model_rows("optimality gap", **gaps).assign(ranking="attention")
+    paths = pd.DataFrame(columns=["check", "cases", "violations", "near_ties"])
+    claims = {claim.effect.name: claim for claim in many.exact_claims({"findings": rows, "paths": paths})}
+    claim = claims["optimality gap of attention"]
+    assert (claim.outcome, claim.criterion) == (every, "> 1.25")
+    assert claims["attention far from the smallest sets"].outcome == most
+
+
+def test_attention_near_the_smallest_sets_in_most_models_is_said():
+    gaps = {"han-rnn": (1.0, 1.05, 1.1), "han-conv": (1.0, 1.1, 1.2), "flan-rnn": (2.0, 3.0, 4.0)}
+    rows = model_rows("optimality gap", **gaps).assign(ranking="attention")
+    paths = pd.DataFrame(columns=["check", "cases", "violations", "near_ties"])
+    claims = {claim.effect.name: claim for claim in many.exact_claims({"findings": rows, "paths": paths})}
+    assert claims["attention far from the smallest sets"].outcome == "does not hold"
 
 
 @pytest.mark.parametrize(("above", "outcome"), [(3, "holds"), (2, "does not hold")])
@@ -282,8 +327,24 @@ def test_an_earlier_upswing_is_a_higher_mean_at_equal_attention_gap():
     assert claim.outcome == "holds"
     assert claim.effect.value == pytest.approx(0.3 * 2 / 5)  # two of the five bins from 0.1 to 0.6
     assert outcomes["ΔJS at equal Δα, conv − rnn"].outcome == "undecided"
+    half = 1.96 * 0.01 * (2 * 5) ** 0.5 / 5  # ten bins' standard errors, over five bins
+    assert claim.effect.interval.high - claim.effect.value == pytest.approx(half)
     swapped = {"bins": pd.concat([bin_rows("flan-rnn", early), bin_rows("flan-noenc", late)])}
     assert [claim.outcome for claim in one.context_claims(swapped)][-1] == "does not hold"
+
+
+def test_an_upswing_is_no_better_known_by_more_models_of_the_same_texts():
+    means = np.arange(10) / 10
+    pair = pd.concat([bin_rows("flan-rnn", means), bin_rows("flan-noenc", means)])
+    nested = pair.assign(model=pair["model"].str.replace("flan", "han"))
+
+    def half(*frames):
+        claims = one.context_claims({"bins": pd.concat(frames)})
+        (found,) = [claim.effect for claim in claims if claim.effect.name.endswith("noenc − rnn")]
+        return found.interval.high - found.value
+
+    assert half(pair, nested) == pytest.approx(half(pair))
+    assert half(pair, pair.assign(corpus="d")) == pytest.approx(half(pair) / 2**0.5)
 
 
 def random_trace(seed=0, texts=23, items=7, width=5, classes=3):

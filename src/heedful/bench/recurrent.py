@@ -20,6 +20,7 @@ from heedful.data.corpus import Corpus
 from heedful.data.encoded import EncodedTexts
 from heedful.errors import UserError
 from heedful.models.building import Classifier, build_model
+from heedful.models.encoders import RecurrentEncoder
 from heedful.training.learners import choose_learner
 
 RECURRENT = ("dp-l", "flan-rnn", "han-rnn")
@@ -88,16 +89,15 @@ Block = tuple[Cell, torch.Size]
 
 def _blocks(model: Classifier, train: EncodedTexts, plan: Sequence[np.ndarray]) -> list[Block]:
     """The model's cells with the shapes (B,T,E) that they are given when it reads these batches."""
-    cells = [module for module in model.modules() if isinstance(module, Cell)]
-    if not cells:
+    encoders = [module for module in model.modules() if isinstance(module, RecurrentEncoder)]
+    if not encoders:
         raise UserError(f"This measurement is of recurrent models: choose one of {', '.join(RECURRENT)}.")
     found: list[Block] = []
 
-    def note(cell: nn.Module, given: tuple[Tensor, ...]) -> None:
-        assert isinstance(cell, Cell)
-        found.append((cell, given[0].shape))
+    def note(encoder: nn.Module, given: tuple[Tensor, ...]) -> None:
+        found.extend((cell, given[0].shape) for cell in encoder.modules() if isinstance(cell, Cell))
 
-    hooks = [cell.register_forward_pre_hook(note) for cell in cells]
+    hooks = [encoder.register_forward_pre_hook(note) for encoder in encoders]
     try:
         with torch.no_grad():
             for rows in plan:

@@ -10,8 +10,9 @@ from heedful.cli.output import print_json
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from heedful.models.subject import Subject
     from heedful.understanding.one_text import Explanation
+
+SCHEMA = 2  # since 2 the scores of another ranking stand apart from attention
 
 
 def explain(
@@ -30,63 +31,42 @@ def explain(
 
     Example: `heedful explain runs/sst-dp "a gorgeous, witty film that drags only a little"`
     """
+    from heedful.training.opening import open_model
     from heedful.understanding import explain as read
 
-    subject = _opened(run, device)
+    subject = open_model(run, device=device)
     reading = read(subject, text)
+    scores = [word.attention for word in reading.words]
     if by != "attention":
-        reading = _ranked(subject, reading, by, seed=seed)
+        from heedful.trials import text_scores
+
+        scores = text_scores(subject, text, by, seed=seed)[
+            : len(scores)
+        ]  # the end that was not read has none
     if as_json:
-        print_json({**reading.to_dict(), "by": by})
+        print_json({**reading.to_dict(), "schema": SCHEMA, "by": by, "scores": scores})
         return
     from rich.console import Console
 
     console = Console()
     console.print(f"{reading.decision}  ({reading.probability:.1%})", style="bold", markup=False)
-    for line in painted(reading, by=by):
+    for line in painted(reading, scores, by=by):
         console.print(line)
 
 
-def _opened(name: str, device: str) -> "Subject":
-    if name.startswith("hf:"):
-        from heedful.models.huggingface import load_huggingface
-        from heedful.training.devices import find_device
-
-        return load_huggingface(name.removeprefix("hf:"), device=str(find_device(device)))
-    from heedful.training import load_run
-
-    return load_run(name, device=device).model
-
-
-def _ranked(subject: "Subject", reading: "Explanation", by: str, *, seed: int) -> "Explanation":
-    """The reading with the scores of another ranking in the place of attention."""
-    from dataclasses import replace
-
-    from heedful.models.huggingface import HuggingFaceSubject
-    from heedful.trials.transformer_rankings import transformer_rankings
-    from heedful.trials.word_gradients import Doubted
-    from heedful.trials.word_rankings import word_scores
-
-    own = transformer_rankings(subject) if isinstance(subject, HuggingFaceSubject) else {}
-    found = word_scores(own.get(by, by), subject, subject.encode([reading.text]), seed=seed)
-    scores = (found.scores if isinstance(found, Doubted) else found)[0].tolist()
-    scores = scores[: len(reading.words)]  # what follows is padding
-    words = [replace(word, attention=score) for word, score in zip(reading.words, scores, strict=True)]
-    return replace(reading, words=tuple(words))
-
-
-def painted(reading: "Explanation", *, by: str = "attention") -> "list[Text]":
-    """The text twice, words shaded by attention (or another ranking) and by polarity, and what that means."""
+def painted(reading: "Explanation", scores: list[float], *, by: str = "attention") -> "list[Text]":
+    """The text twice, words shaded by their scores (attention's, or `by` another ranking) and by polarity."""
     from rich.text import Text
 
-    lines = [Text.assemble((f"{by:<9}  ", "dim"), _paint(reading, by="attention", signed=by != "attention"))]
-    if all(word.polarity is not None for word in reading.words):
-        lines.append(Text.assemble(("polarity   ", "dim"), _paint(reading, by="polarity")))
+    lines = [Text.assemble((f"{by:<9}  ", "dim"), _paint(reading, scores, signed=by != "attention"))]
+    polarity = [word.polarity for word in reading.words if word.polarity is not None]
+    if len(polarity) == len(reading.words):
+        lines.append(Text.assemble(("polarity   ", "dim"), _paint(reading, polarity)))
     legend = Text(f"brighter = more {by}; blue speaks for the decision, orange against it", style="dim")
     # The same in words, for those who see no colour.
-    top = sorted(reading.words, key=lambda word: -word.attention)[:5]
+    top = sorted(zip(reading.words, scores, strict=True), key=lambda pair: -pair[1])[:5]
     most = "most attended" if by == "attention" else f"highest {by}"
-    legend.append(f"\n{most}: " + ", ".join(f"{word.word} {word.attention:.2f}" for word in top))
+    legend.append(f"\n{most}: " + ", ".join(f"{word.word} {score:.2f}" for word, score in top))
     unknown = dict.fromkeys(word.word for word in reading.words if not word.known)
     if unknown:
         legend.append(f"\nunknown to the model (underlined): {', '.join(unknown)}")
@@ -98,11 +78,10 @@ def painted(reading: "Explanation", *, by: str = "attention") -> "list[Text]":
     return [*lines, legend]
 
 
-def _paint(reading: "Explanation", *, by: str, signed: bool = True) -> "Text":
+def _paint(reading: "Explanation", values: list[float], *, signed: bool = True) -> "Text":
     from rich.style import Style
     from rich.text import Text
 
-    values = [getattr(word, by) for word in reading.words]
     most = max((abs(value) for value in values), default=0.0) or 1.0
     painted, place = Text(), 0
     for word, value in zip(reading.words, values, strict=True):

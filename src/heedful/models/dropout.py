@@ -17,5 +17,5 @@ class Dropout(nn.Dropout):
         dropped = min(round(self.p * 2**16), 2**16 - 1)
         words = torch.empty(-(-input.numel() // 4), dtype=torch.int64).random_(-(2**63), None)
         bits = words.view(torch.int16)[: input.numel()].view(input.shape)
-        kept = (bits >= dropped - 2**15).to(input.dtype)
+        kept = torch.ge(bits, dropped - 2**15, out=torch.empty_like(bits, dtype=input.dtype))
         return input * kept.mul_(2**16 / (2**16 - dropped))

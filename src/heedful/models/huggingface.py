@@ -149,8 +149,6 @@ class HuggingFaceSubject(nn.Module):
     def trace(self, batch: Batch, level: str = "final") -> Trace:
         """The last layer's attention from the first position: R heads over sub-words; the items are words."""
         choose_from("attention level of a Hugging Face classifier", level, ("final",))
-        if self.training:
-            raise UserError("A trace of a model in training would carry its dropout: call eval() first.")
         pieces = self.pieces(batch)
         read = self._read(pieces)
         weights = read.attentions[-1][:, :, 0]  # (B,R,L)
@@ -195,6 +193,8 @@ class HuggingFaceSubject(nn.Module):
         return Pieces(ids.to(device), mask.to(device), word.to(device), batch.mask.shape[1])
 
     def _read(self, pieces: Pieces) -> Any:
+        if self.training:
+            raise UserError("A trace of a model in training would carry its dropout: call eval() first.")
         read = self.network(
             input_ids=pieces.ids,
             attention_mask=pieces.mask.long(),

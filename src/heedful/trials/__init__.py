@@ -17,6 +17,7 @@ from heedful.trials.faithfulness import infidelity, sensitivity
 from heedful.trials.flips import flip_sizes, near_ties
 from heedful.trials.kendall import Kendall, kendall_tau
 from heedful.trials.multi import Erasures, erase
+from heedful.trials.named_rankings import text_scores
 from heedful.trials.optimality import no_short_set, optimal_share, optimality_gap
 from heedful.trials.overlap import random_overlap, top_overlap
 from heedful.trials.permutation import Permutation, permute_weights
@@ -25,7 +26,8 @@ from heedful.trials.search import Shifts, beam_flips, small_shifts
 from heedful.trials.single import SingleErasures, single_erasures
 from heedful.trials.single_findings import FlipTable, GapBins, flip_table, js_by_weight_gap, single_findings
 from heedful.trials.skill import word_skill
-from heedful.trials.smallest import Overtakes, SmallSets, smallest_flips, smallest_overtakes
+from heedful.trials.small_sets import SmallSets
+from heedful.trials.smallest import Overtakes, smallest_flips, smallest_overtakes
 from heedful.trials.stream import Streamed
 from heedful.trials.word_erasures import WordErasures, word_erasures
 from heedful.trials.word_rankings import WORD_RANKINGS, word_order, word_scores
@@ -83,6 +85,7 @@ __all__ = [
     "smallest_flips",
     "smallest_overtakes",
     "tail_share",
+    "text_scores",
     "top_overlap",
     "total_variation",
     "whole_logits",

@@ -29,7 +29,8 @@ from heedful.trials.rankings import (
     rankings_for,
     shuffle_weights,
 )
-from heedful.trials.smallest import SmallSets, smallest_flips
+from heedful.trials.small_sets import SmallSets
+from heedful.trials.smallest import smallest_flips
 from heedful.trials.votes import Floats, Longs, in_numpy
 
 if TYPE_CHECKING:

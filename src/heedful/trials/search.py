@@ -20,7 +20,7 @@ from heedful.trials.erased import decided, leave_one_out, logits_without, whole_
 from heedful.trials.flips import flip_sizes
 from heedful.trials.forwards import BUDGET
 from heedful.trials.rankings import order_of
-from heedful.trials.smallest import SmallSets, split_rows
+from heedful.trials.small_sets import SmallSets, split_rows
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,6 @@ Axes: B instances, N items, K classes, R rivals looked at.
 """
 
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 import torch
@@ -23,7 +22,8 @@ from torch import Tensor
 from heedful.errors import UserError
 from heedful.models.trace import Trace
 from heedful.trials.compiled import kernel
-from heedful.trials.framed import Framed
+from heedful.trials.search import beam_flips
+from heedful.trials.small_sets import SmallSets, split_rows
 from heedful.trials.votes import (
     Bools,
     Floats,
@@ -37,24 +37,6 @@ from heedful.trials.votes import (
 )
 
 _NEVER = np.iinfo(np.int64).max
-
-
-@dataclass(frozen=True, eq=False)
-class SmallSets(Framed):
-    """For each instance a set of items whose erasure changes the outcome, and what it changes it to."""
-
-    sizes: Tensor  # (B,) −1 where no set does
-    items: tuple[Tensor, ...]  # the item numbers of each set, ascending
-    to_class: Tensor  # (B,) the class that decides without them, −1 where no set does
-    kind: Literal["exact", "upper bound"]
-
-    @property
-    def exact(self) -> bool:
-        """Whether no smaller set exists; false for what a search found, which is an upper bound."""
-        return self.kind == "exact"
-
-    def __len__(self) -> int:
-        return len(self.sizes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,8 +56,6 @@ def smallest_flips(trace: Trace) -> SmallSets:
     that has; and of equal items the first.
     """
     if trace.linear is None:
-        from heedful.trials.search import beam_flips  # which itself returns the sets of this file
-
         return beam_flips(trace)
     found = compiled_smallest(trace)
     return SmallSets(
@@ -111,11 +91,6 @@ def compiled_smallest(trace: Trace) -> "Found | None":
     weights, logits = (in_numpy(tensor.contiguous()) for tensor in (trace.weights, token_logits(trace)))
     loops.smallest(weights, logits, bias, sizes, taken, to_class)
     return sizes, taken, to_class
-
-
-def split_rows(taken: Tensor) -> tuple[Tensor, ...]:
-    """The columns where taken (B,N) is true, one index tensor a row."""
-    return taken.nonzero()[:, 1].split(taken.sum(1).tolist())
 
 
 Found = tuple[Longs, Bools, Longs]  # sizes (B,), taken (B,N), to_class (B,)

@@ -21,7 +21,8 @@ from heedful.models.classifier import FlatClassifier
 from heedful.models.subject import Subject
 from heedful.models.trace import Trace, decisions, probabilities
 from heedful.models.word_attention import sum_by_item, word_attention
-from heedful.training.run import Run, load_run
+from heedful.training.opening import open_model
+from heedful.training.run import Run
 
 if TYPE_CHECKING:
     import pandas
@@ -77,9 +78,9 @@ class Explanation:
 
 
 def explain(subject: "Subject | Run | str | Path", text: str) -> Explanation:
-    """Read one text with a subject, a run, or the run in a folder."""
+    """Read one text with a subject, a run, the run in a folder, or hf:PATH_OR_NAME."""
     if isinstance(subject, str | Path):
-        subject = load_run(subject)
+        subject = open_model(subject)
     if isinstance(subject, Run):
         subject = subject.model
     if not text.strip():

@@ -7,9 +7,8 @@ from typing import Any
 
 from heedful.errors import UserError
 from heedful.models.subject import Subject
-from heedful.study.auditing.subjects import HUB
 from heedful.study.sweep import RUNS
-from heedful.training.devices import find_device
+from heedful.training.opening import is_of_hub, open_of_hub
 from heedful.training.run import RESULT, SETTINGS, Run, load_run
 
 MOST_MODELS = 24
@@ -45,8 +44,8 @@ def open_models(folder: str | Path, *, device: str = "cpu") -> tuple[list[Served
 
     hf:PATH_OR_NAME is somebody's Hugging Face classifier.
     """
-    if str(folder).startswith(HUB):
-        return _of_hub(str(folder).removeprefix(HUB), device=device)
+    if is_of_hub(folder):
+        return _of_hub(str(folder), device=device)
     folder = Path(folder)
     if (folder / SETTINGS).exists() or not (folder / RUNS).is_dir():
         return [served(load_run(folder, device=device))], []
@@ -67,11 +66,9 @@ def open_models(folder: str | Path, *, device: str = "cpu") -> tuple[list[Served
 
 
 def _of_hub(name: str, *, device: str) -> tuple[list[ServedModel], list[str]]:
-    from heedful.models.huggingface import load_huggingface
-
-    subject = load_huggingface(name, device=str(find_device(device)))
+    subject = open_of_hub(name, device=device)
     bound = "Smallest sets are searched for with this classifier, so they are upper bounds."
-    return [ServedModel(Path(name).name, subject, most_words=MOST_OF_HUB)], [*subject.notes, bound]
+    return [ServedModel(Path(subject.name).name, subject, most_words=MOST_OF_HUB)], [*subject.notes, bound]
 
 
 def served(run: Run) -> ServedModel:

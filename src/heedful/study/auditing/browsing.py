@@ -29,7 +29,8 @@ from heedful.trials.erased import logits_without
 from heedful.trials.rankings import order_of
 from heedful.trials.rereading import Reader, log_odds, rank_of
 from heedful.trials.search import beam_flips
-from heedful.trials.smallest import SmallSets, smallest_flips
+from heedful.trials.small_sets import SmallSets
+from heedful.trials.smallest import smallest_flips
 from heedful.trials.stream import batch_of
 from heedful.trials.word_rankings import OwnRanking
 

@@ -15,14 +15,14 @@ from heedful.data.encoded import EncodedTexts
 from heedful.errors import UserError, listed
 from heedful.models.building import Classifier
 from heedful.models.subject import Subject
-from heedful.training.devices import find_device
+from heedful.training.opening import is_of_hub, open_of_hub
 from heedful.training.reopening import corpus_of, encode_for
 from heedful.training.run import Run, load_run
+from heedful.trials.named_rankings import brought_by
 from heedful.trials.rereading import deletion_is_erasure
 from heedful.trials.word_rankings import OwnRanking
 
 Kind = Literal["run", "huggingface", "module"]
-HUB = "hf:"
 PROBE = 4  # texts by whose answers a module is known
 # Texts an audit takes unless said, where each must be read again many times; closed forms take all.
 READ_AGAIN: Mapping[Kind, int] = {"run": 1000, "huggingface": 300, "module": 300}
@@ -91,8 +91,8 @@ def open_subject(
     `where` is handed to the loader of a run's corpus (data_dir).
     """
     called = str(subject)
-    if isinstance(subject, str) and subject.startswith(HUB):
-        return _of_hub(subject, data, device=device)
+    if is_of_hub(subject):
+        return _of_hub(called, data, device=device)
     if isinstance(subject, str | Path):
         subject = load_run(subject, device=device)
     if isinstance(subject, Run):
@@ -101,7 +101,7 @@ def open_subject(
         raise UserError("Auditing somebody's model needs labelled texts: give them as data.")
     corpus, notes = with_classes(data, subject.classes)
     name = type(subject).__name__
-    return Audited(subject, corpus, "module", name, "MODEL", rankings=_own(subject), notes=notes)
+    return Audited(subject, corpus, "module", name, "MODEL", rankings=brought_by(subject), notes=notes)
 
 
 def _of_run(run: Run, data: Corpus | None, called: str, **where: Any) -> Audited:
@@ -113,31 +113,21 @@ def _of_run(run: Run, data: Corpus | None, called: str, **where: Any) -> Audited
 
 
 def _of_hub(name: str, data: Corpus | None, *, device: str) -> Audited:
-    from heedful.models.huggingface import load_huggingface
-
     if data is None:
         raise UserError(
             "Auditing a Hugging Face classifier needs labelled texts: name a file or corpus with --data."
         )
-    subject = load_huggingface(name.removeprefix(HUB), device=str(find_device(device)))
+    subject = open_of_hub(name, device=device)
     corpus, notes = with_classes(data, subject.classes)
     return Audited(
         subject,
         corpus,
         "huggingface",
-        Path(name.removeprefix(HUB)).name,
+        Path(subject.name).name,
         name,
-        rankings=_own(subject),
+        rankings=brought_by(subject),
         notes=(*notes, *subject.notes),
     )
-
-
-def _own(subject: Subject) -> Mapping[str, OwnRanking]:
-    """Rankings that a subject brings along, such as rollout for a transformer."""
-    from heedful.models.huggingface import HuggingFaceSubject
-    from heedful.trials.transformer_rankings import transformer_rankings
-
-    return transformer_rankings(subject) if isinstance(subject, HuggingFaceSubject) else {}
 
 
 def with_classes(corpus: Corpus, classes: tuple[str, ...]) -> tuple[Corpus, tuple[str, ...]]:

@@ -23,6 +23,9 @@ from heedful.study.serrano_smith.over_models import (
 
 ENCODED = ("han-rnn", "flan-rnn", "han-conv", "flan-conv")
 BARE = ("han-noenc", "flan-noenc")
+NEAR_OPTIMAL = (
+    1.25  # items taken ÷ items of the smallest set: never below 1, so more than 1 would say nothing
+)
 GRADIENT_WINS = "gradient needs fewer items than attention"
 # Fig. 6: the share of Amazon's test texts of which the FLANnoenc lost more than half, by ranking.
 TAILS = {"random": 0.124, "attention": 0.028, "gradient": 0.009, "product": 0.005}
@@ -213,21 +216,30 @@ def mass_claims(tables: Tables) -> Iterator[Claim]:
 def exact_claims(tables: Tables) -> Iterator[Claim]:
     """What the smallest sets add to the paper: ours."""
     findings, paths = tables["findings"], tables["paths"]
+    source = "ours, against the exact smallest sets"
     gaps = pick(findings, "optimality gap", ranking="attention")
+    beyond = "Ranking by attention takes over 25 % (our number) more items than the smallest sets, on average"
     yield Claim.decided(
-        "Ranking by attention does not find the smallest set: it takes more items, in every model",
-        paper("section 5.4, against the exact smallest sets"),
+        f"{beyond}, in every model",
+        source,
         effect=lowest(gaps, "optimality gap of attention"),
         comparison=">",
-        threshold=1,
+        threshold=NEAR_OPTIMAL,
+    )
+    yield Claim.decided(
+        f"{beyond}, in most models",
+        source,
+        effect=share_of_models(gaps, "attention far from the smallest sets", above=NEAR_OPTIMAL),
+        comparison=">",
+        threshold=0.5,
     )
     gaps = pick(findings, "optimality gap", ranking="product")
     yield Claim.decided(
         "Gradient × attention is within 25 % (our number) of the smallest sets, in every model",
-        "ours, against the exact smallest sets",
+        source,
         effect=highest(gaps, "optimality gap of gradient × attention"),
         comparison="<=",
-        threshold=1.25,
+        threshold=NEAR_OPTIMAL,
     )
     yield from _path_claims(paths)
 

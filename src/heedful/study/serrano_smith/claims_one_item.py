@@ -15,6 +15,7 @@ from heedful.study.serrano_smith.one_item import CLOSE, WIDE
 from heedful.study.serrano_smith.over_models import (
     LEVEL,
     differences,
+    half_of_sum,
     highest,
     lowest,
     mean_over_models,
@@ -233,7 +234,10 @@ def _normal(first: tuple[float, float, int], second: tuple[float, float, int], a
 
 
 def _earlier(bins: pd.DataFrame, less: str, more: str) -> Finding:
-    """Mean ΔJS of one encoder − of another, averaged over the bins of Δα, families and corpora they share."""
+    """Mean ΔJS of one encoder − of another, averaged over the bins of Δα, families and corpora they share.
+
+    Bins of one pair of models hold different texts; pairs of one corpus hold the same ones (see `over_models`).
+    """
     name = f"ΔJS at equal Δα, {less} − {more}"
     rows = bins.assign(family=_part(bins, 0), encoder=_part(bins, 1))
     middle = (rows["from"] + rows["to"]) / 2
@@ -243,13 +247,15 @@ def _earlier(bins: pd.DataFrame, less: str, more: str) -> Finding:
     both = one.merge(other, on=keys, suffixes=("", "_2"))
     if both.empty:
         return nothing(name)
-    gaps = both["mean_delta_js"] - both["mean_delta_js_2"]
-    variance = (both["standard_error"] ** 2 + both["standard_error_2"] ** 2).sum() / len(both) ** 2
-    value, half = float(gaps.mean()), 1.96 * float(np.sqrt(variance))
+    value = float((both["mean_delta_js"] - both["mean_delta_js_2"]).mean())
+    both["variance"] = both["standard_error"] ** 2 + both["standard_error_2"] ** 2
+    pairs = both.groupby([*PAIR, "family"], as_index=False)["variance"].sum()
+    half = 1.96 * half_of_sum(pairs["variance"] ** 0.5, pairs["corpus"]) / len(both)
+    method = "normal, bins as strata, added within a corpus, independent over corpora"
     return Finding(
         name,
         value,
-        interval=Interval(value - half, value + half, level=LEVEL, method="normal, bins as strata"),
+        interval=Interval(value - half, value + half, level=LEVEL, method=method),
         count=int(both[["instances", "instances_2"]].sum().sum()),
         unit="nats",
         measured=f"mean difference of the mean ΔJS over {len(both)} bins of Δα with {FEWEST} instances "

@@ -2,8 +2,12 @@
 
 The rows are those of `Finding.to_row`. A combined interval is made of the ends of the models' own intervals:
 for "every model" the lowest ends, for "so many models" the number that surely are to the number that may be.
-Two models are compared as if their intervals were independent (Zou & Donner, 2008); they were tested on the
-same texts, so the difference is a little better known than that says.
+
+Models of one corpus were tested on the same texts, so their errors go together. A mean takes them to go
+together wholly: within a corpus half-widths add, and only over corpora are they combined as independent. Two
+models are compared as if their intervals were independent (Zou & Donner, 2008): errors that go together
+cancel in a difference, so it is a little better known than that says. All intervals are over texts, for the
+models that were trained; how another training would differ is not in them.
 """
 
 import math
@@ -17,6 +21,7 @@ from heedful.records.interval import unknown
 
 LEVEL = 0.95
 METHOD = "from the ends of the models' 95 % intervals"
+MEAN_METHOD = "from the models' 95 % intervals, added within a corpus, independent over corpora"
 
 
 def pick(findings: pd.DataFrame, name: str, **coordinates: Any) -> pd.DataFrame:
@@ -64,15 +69,22 @@ def mean_over_models(rows: pd.DataFrame, name: str) -> Finding:
     if rows.empty:
         return nothing(name)
     value = float(rows["value"].mean())
-    below = math.sqrt(float(((rows["value"] - rows["low"]) ** 2).sum())) / len(rows)
-    above = math.sqrt(float(((rows["high"] - rows["value"]) ** 2).sum())) / len(rows)
+    below = half_of_sum(rows["value"] - rows["low"], rows["corpus"]) / len(rows)
+    above = half_of_sum(rows["high"] - rows["value"], rows["corpus"]) / len(rows)
     return Finding(
         name,
         value,
-        interval=_interval(value - below, value + above, rows),
+        interval=_interval(value - below, value + above, rows, MEAN_METHOD),
         count=int(rows["count"].sum()),
         measured=f"mean over {len(rows)} models: {_measured(rows)}",
     )
+
+
+def half_of_sum(halves: pd.Series, corpora: pd.Series) -> float:
+    """The half-width of a sum over models: added within a corpus, as a root of squares over corpora."""
+    # imdb and imdb-ratings have texts in common, as has a sample with its corpus.
+    texts = corpora.str.partition("-")[0]
+    return math.sqrt(float((halves.groupby(texts).sum() ** 2).sum()))
 
 
 def differences(first: pd.DataFrame, second: pd.DataFrame, *, by: Iterable[str]) -> pd.DataFrame:
@@ -118,12 +130,12 @@ def _extreme(rows: pd.DataFrame, name: str, which: str) -> Finding:
     )
 
 
-def _interval(low: float, high: float, rows: pd.DataFrame) -> Interval:
+def _interval(low: float, high: float, rows: pd.DataFrame, method: str = METHOD) -> Interval:
     """From end to end, and where one is open, why: some models have too few instances to tell."""
     open_ = int((~(rows["low"].abs() + rows["high"].abs() < math.inf)).sum())
-    method = f"none: too few such instances in {open_} of {len(rows)} models" if open_ else METHOD
     bounded = math.isfinite(low) and math.isfinite(high)
-    return Interval(low, high, level=LEVEL, method=METHOD if bounded else method)
+    why = f"none: too few such instances in {open_} of {len(rows)} models"
+    return Interval(low, high, level=LEVEL, method=method if bounded else why)
 
 
 def _measured(rows: pd.DataFrame) -> str:
