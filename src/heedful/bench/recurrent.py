@@ -8,6 +8,7 @@ Axes: B rows of a block (texts or sentences), T words or sentences, E width of w
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 
 import numpy as np
 import torch
@@ -24,6 +25,7 @@ from heedful.models.encoders import RecurrentEncoder
 from heedful.training.learners import choose_learner
 
 RECURRENT = ("dp-l", "flan-rnn", "han-rnn")
+WORDS = 150_000
 
 
 @dataclass(frozen=True)
@@ -46,34 +48,43 @@ class RecurrentSpeed:
 
 
 def measure_recurrent(
-    corpus: Corpus, model: str = "flan-rnn", *, batches: int = 10, rounds: int = 5, seed: int = 0
+    corpus: Corpus, model: str = "flan-rnn", *, words: int = WORDS, rounds: int = 5, seed: int = 0
 ) -> RecurrentSpeed:
-    """Time training steps of `model` on some batches, and bare cells on the same blocks, in turns."""
+    """Time training steps of `model` on batches of `words` or a little more, and bare cells on their blocks.
+
+    They take turns. Of short texts that is an epoch, of long ones ten batches.
+    """
     # The speed of a step does not depend on where the embeddings start.
     given = prepared(corpus, model, {"embedding_source": "uniform", "seed": seed})
     train, training = given.splits["train"], given.training
     whole = plan_batches(train.lengths, size=training.batch, token_budget=training.token_budget, seed=seed)
-    plan = whole[:batches]
+    counts = np.cumsum([train.lengths[rows].sum() for rows in whole])
+    plan = whole[: int(np.searchsorted(counts, words)) + 1]
     built = build_model(given.model, given.vocabulary, corpus.label_names, seed=seed).train()
     with one_thread(), torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        blocks = _blocks(built, train, plan)
+        blocks = [_blocks(built, train, rows) for rows in plan]
         learner = choose_learner(built, train, settings=training, device=torch.device("cpu"))
-        contenders: dict[str, Callable[[], object]] = {
-            "whole": lambda: [learner.step(rows) for rows in plan],
-            "bare": partial(_pass_through, [(_fresh(cell), _input(shape)) for cell, shape in blocks]),
-        }
-        seconds = take_turns(contenders, rounds=rounds)
-    words = int(sum(train.lengths[rows].sum() for rows in plan))
+        # Batch by batch, so that a moment's noise costs one batch of a round and not the round.
+        contenders: dict[str, Callable[[], object]] = {}
+        for number, (rows, given_to) in enumerate(zip(plan, blocks, strict=True)):
+            cells = [(_fresh(cell), _input(shape)) for cell, shape in given_to]
+            contenders[f"whole {number}"] = partial(learner.step, rows)
+            contenders[f"bare {number}"] = partial(_pass_through, cells)
+        least = take_turns(contenders, rounds=rounds)
+    whole_seconds, bare_seconds = (
+        sum(seconds for name, seconds in least.items() if name.startswith(way)) for way in ("whole", "bare")
+    )
+    read, places = int(counts[len(plan) - 1]), _places(list(chain(*blocks)), built.words.modules())
     return RecurrentSpeed(
         model=model,
         corpus=corpus.name,
         batches=len(plan),
-        words=words,
+        words=read,
         batch_padding=padding(train.lengths, whole),
-        cell_padding=1 - words / _places(blocks, built.words.modules()),
-        words_per_second=words / seconds["whole"],
-        bare_words_per_second=words / seconds["bare"],
+        cell_padding=1 - read / places,
+        words_per_second=read / whole_seconds,
+        bare_words_per_second=read / bare_seconds,
     )
 
 
@@ -87,8 +98,8 @@ Cell = nn.LSTM | nn.GRU
 Block = tuple[Cell, torch.Size]
 
 
-def _blocks(model: Classifier, train: EncodedTexts, plan: Sequence[np.ndarray]) -> list[Block]:
-    """The model's cells with the shapes (B,T,E) that they are given when it reads these batches."""
+def _blocks(model: Classifier, train: EncodedTexts, rows: np.ndarray) -> list[Block]:
+    """The model's cells with the shapes (B,T,E) that they are given when it reads this batch."""
     encoders = [module for module in model.modules() if isinstance(module, RecurrentEncoder)]
     if not encoders:
         raise UserError(f"This measurement is of recurrent models: choose one of {', '.join(RECURRENT)}.")
@@ -100,8 +111,7 @@ def _blocks(model: Classifier, train: EncodedTexts, plan: Sequence[np.ndarray]) 
     hooks = [encoder.register_forward_pre_hook(note) for encoder in encoders]
     try:
         with torch.no_grad():
-            for rows in plan:
-                model.logits(make_batch(train, rows))
+            model.logits(make_batch(train, rows))
     finally:
         for hook in hooks:
             hook.remove()

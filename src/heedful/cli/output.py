@@ -32,7 +32,8 @@ def print_table(
 
     table = Table()
     for column in columns:
-        table.add_column(column, justify="right" if column in right else "left")
+        # A name that is cut short may be the same as its neighbour's: long ones go on in the next line.
+        table.add_column(column, justify="right" if column in right else "left", overflow="fold")
     for row in rows:
         table.add_row(*[Text(cell) for cell in row])  # Text: brackets in data are not markup
     console = Console()
