@@ -65,12 +65,13 @@ def measure_recurrent(
         torch.manual_seed(seed)
         blocks = [_blocks(built, train, rows) for rows in plan]
         learner = choose_learner(built, train, settings=training, device=torch.device("cpu"))
-        # Batch by batch, so that a moment's noise costs one batch of a round and not the round.
-        contenders: dict[str, Callable[[], object]] = {}
-        for number, (rows, given_to) in enumerate(zip(plan, blocks, strict=True)):
-            cells = [(_fresh(cell), _input(shape)) for cell, shape in given_to]
-            contenders[f"whole {number}"] = partial(learner.step, rows)
-            contenders[f"bare {number}"] = partial(_pass_through, cells)
+        # Each batch has its own least time, so that a moment's noise costs one batch of a round and not the
+        # round; batches of one way follow each other, as they do in training.
+        cells = [[(_fresh(cell), _input(shape)) for cell, shape in given_to] for given_to in blocks]
+        contenders: dict[str, Callable[[], object]] = {
+            **{f"whole {number}": partial(learner.step, rows) for number, rows in enumerate(plan)},
+            **{f"bare {number}": partial(_pass_through, some) for number, some in enumerate(cells)},
+        }
         least = take_turns(contenders, rounds=rounds)
     whole_seconds, bare_seconds = (
         sum(seconds for name, seconds in least.items() if name.startswith(way)) for way in ("whole", "bare")
