@@ -45,7 +45,15 @@ def lifts(*, gain=0.3, seeds=5, seed=0):
                 row |= {"polarity near": 0.1 + more + noise[0], "polarity other": noise[1]}
                 row |= {"attention near": 0.1 + more + noise[2], "attention other": noise[3]}
                 row |= {"human": 0.2 + noise[4]} if corpus == "sst" else {}
-                rows.append({**row, "test accuracy": 0.8 + noise[5], "texts": 307, "labelled words": 97})
+                rows.append(
+                    {
+                        **row,
+                        "test accuracy": 0.8 + noise[5],
+                        "texts": 307,
+                        "error": 0.01,
+                        "labelled words": 97,
+                    }
+                )
             near = draw.standard_normal(101)
             polarity = near + draw.standard_normal(101)
             pairs.append(

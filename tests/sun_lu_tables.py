@@ -148,28 +148,32 @@ TERMS = {
 } | {("alignment", ""): 0.5}
 
 
-def accuracies(*, seeds=3):
+def accuracies(*, seeds=3, error=0.001):
     """Runs that reach about what is printed, of two corpora and models."""
-    from heedful.study.sun_lu.accuracies import compared
+    from heedful.study.sun_lu.accuracies import COMPARED, compared
     from heedful.study.sun_lu.printed import printed_accuracies
 
     table = printed_accuracies()
     table = table[table["corpus"].isin(CORPORA[:2]) & table["model"].isin(MODELS[:2])]
     runs = pd.concat(
         [
-            table.assign(seed=seed, test_accuracy=table["printed"] / 100 + 0.002 * (seed - 1))
+            table.assign(seed=seed, test_accuracy=table["printed"] / 100 + 0.002 * (seed - 1), texts=1821)
             for seed in range(seeds)
         ]
     )
     assert set(runs["scale"]) == set(SCALES)
-    return {"summary": compared(runs), "runs": runs}
+    cells = table[["corpus", "model", "scale"]]
+    pairs = pd.DataFrame(COMPARED, columns=["scale", "than"])
+    errors = pd.concat([cells.assign(than=np.nan), cells.merge(pairs, on="scale")], ignore_index=True)
+    errors["error"] = error
+    return {"summary": compared(runs, errors), "runs": runs, "errors": errors}
 
 
-def skew(*, seeds=3):
-    """|VᵀW| grows with the skew."""
+def skew(ends=(-2.0, -1.0, 0.1, 1.0, 2.0), *, seeds=3):
+    """VᵀW at five ratios: |VᵀW| grows with the skew."""
     frames = [
         moments([f"{ratio:g}"], {("alignment", ""): end}, seeds=seeds).assign(ratio=ratio)
-        for ratio, end in ((0.25, -2.0), (0.5, -1.0), (1.0, 0.1), (2.0, 1.0), (4.0, 2.0))
+        for ratio, end in zip((0.25, 0.5, 1.0, 2.0, 4.0), ends, strict=True)
     ]
     return pd.concat(frames, ignore_index=True)
 

@@ -12,7 +12,7 @@ import heedful
 from heedful.errors import UserError
 from heedful.records.rows import append_rows
 from heedful.study.auditing.at_hand import models_left, other_seeds, share_left
-from heedful.study.auditing.plan import AuditSettings, check_folder, claim_folder
+from heedful.study.auditing.plan import AuditSettings, begun_in, claim_folder
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def file(tmp_path, monkeypatch):
     def refuse(*_, **__):
         raise AssertionError("this place should have been refused before any training")
 
-    for module in ("heedful.auditing", "heedful.study.auditing.forecast"):
+    for module in ("heedful.study.kept_runs", "heedful.study.auditing.forecast"):
         monkeypatch.setattr(f"{module}.train_run", refuse)
     write_csv(graded(60), tmp_path / "reviews.csv")
     return tmp_path / "reviews.csv"
@@ -50,10 +50,10 @@ def test_an_audit_with_other_settings_is_refused_before_training(file):
 
 def test_checking_a_place_writes_nothing_and_claiming_it_does(tmp_path):
     place = tmp_path / "new" / "audit"
-    assert check_folder(place, {}) is None
+    assert begun_in(place, {}) is None
     assert not place.parent.exists()
     claim_folder(place, {"seed": 5})
-    assert check_folder(place, {"seed": 5}) == {"seed": 5}
+    assert begun_in(place, {"seed": 5}) == {"seed": 5}
 
 
 @pytest.mark.parametrize("seed", [-1, 2**63])

@@ -45,7 +45,7 @@ def test_a_run_keeps_its_settings_and_is_the_first_of_its_seeds(place):
 
 def test_a_run_that_is_there_is_adopted_and_not_trained_again(place, tmp_path, monkeypatch):
     work_here(monkeypatch)
-    monkeypatch.setattr("heedful.study.workbench.train_run", None)  # training would fail
+    monkeypatch.setattr("heedful.study.kept_runs.train_run", None)  # training would fail
     debate, bench = debate_on(place / "run", seeds=2, limit=29), bench_in(tmp_path)
     debate.adopt(bench)
     debate.adopt(bench)
@@ -145,7 +145,7 @@ def test_a_run_finds_its_file_from_another_folder(tmp_path, monkeypatch):
     # The same cells, so that what was measured from one folder is there in the other.
     assert debate.ground.study("x").cells == here.ground.study("x").cells
     work_here(monkeypatch)
-    monkeypatch.setattr("heedful.study.workbench.train_run", None)
+    monkeypatch.setattr("heedful.study.kept_runs.train_run", None)
     debate.adopt(bench)
     (stage,) = debate.stages(["permutation"])
     assert not reproduce(stage.experiment(debate.ground), bench).tables["findings"].empty

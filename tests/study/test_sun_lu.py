@@ -8,6 +8,7 @@ import pytest
 
 import sun_lu_tables as made
 from heedful.errors import UserError
+from heedful.records import Finding, Interval
 from heedful.report.sun_lu import FIGURES
 from heedful.study.experiment import find_experiments
 from heedful.study.sun_lu import (
@@ -22,7 +23,8 @@ from heedful.study.sun_lu import (
     variants,
     weights,
 )
-from heedful.study.sun_lu.effects import above, effect, gap, share
+from heedful.study.sun_lu.effects import above, effect, effect_of_runs, gap, share
+from heedful.study.sun_lu.judged import accuracy_effect, error_over_texts
 from heedful.study.sun_lu.patterns import attention_claims, polarity_claims
 from heedful.study.sun_lu.printed import printed_accuracies
 from heedful.study.workbench import Bench
@@ -143,11 +145,27 @@ def test_accuracies_stand_beside_the_printed_ones_with_their_claims():
     found = outcomes(accuracies.claims(tables))
     assert len(found) == 2 * 2 * 4  # for each corpus and model: two small scales, a very large one, the print
     # The printed numbers themselves: of the LSTM, λ = 1 is not worse than λ = 10 on IMDB.
-    assert [statement for statement, outcome in found.items() if outcome != "holds"] == [
-        "λ = 1 makes accuracy worse than λ = 10 (IMDB, dp-l)"
-    ]
-    worse = {**tables, "runs": tables["runs"].assign(test_accuracy=0.5 + 0.001 * tables["runs"]["seed"])}
-    assert set(outcomes(accuracies.claims(worse)).values()) == {"holds", "does not hold"}
+    # λ = 0.001 is, but by so little that the texts cannot tell.
+    assert {statement: outcome for statement, outcome in found.items() if outcome != "holds"} == {
+        "λ = 0.001 makes accuracy worse than λ = 10 (IMDB, dp-l)": "undecided",
+        "λ = 1 makes accuracy worse than λ = 10 (IMDB, dp-l)": "does not hold",
+    }
+    small = 0.5 + 0.1 * (tables["runs"]["scale"] < 10)
+    found = outcomes(accuracies.claims({**tables, "runs": tables["runs"].assign(test_accuracy=small)}))
+    unlike = [statement for statement, outcome in found.items() if outcome == "does not hold"]
+    assert len(unlike) == 2 * 2 * 3
+    assert not any("very large" in statement for statement in unlike)
+
+
+def test_accuracies_are_uncertain_over_texts_too():
+    tables = made.accuracies(error=0.02)
+    row = tables["summary"].query("corpus == 'sst' and model == 'dp' and scale == 10").iloc[0]
+    assert row["high"] - row["accuracy"] > 1.96 * 2
+    claims = list(accuracies.claims(tables))
+    assert {claim.effect.count for claim in claims} == {1821}
+    assert {claim.outcome for claim in claims if "λ ≥ 10" in claim.statement} == {"undecided"}
+    one = accuracies.claims({**tables, "runs": tables["runs"].query("seed == 0")})
+    assert {claim.outcome for claim in one} == {"undecided"}
 
 
 def test_one_scale_that_is_off_is_not_hidden_by_the_others():
@@ -158,6 +176,45 @@ def test_one_scale_that_is_off_is_not_hidden_by_the_others():
     printed = [claim for claim in found if "every λ ≥ 10" in claim.statement]
     assert {claim.outcome for claim in printed} == {"does not hold"}
     assert all("λ 10000" in claim.effect.name for claim in printed)
+
+
+def beside_printed(low, value, high):
+    ends = Interval(low, high, level=0.95, method="m")
+    return Finding("accuracy − printed", value, interval=ends, count=1821, measured="So.", unit="points")
+
+
+def test_of_every_scale_the_worst_end_counts_also_where_the_mean_is_nearer():
+    found = accuracies.farthest({10.0: beside_printed(1.4, 1.5, 1.6), 20.0: beside_printed(-2.5, -0.5, 1.5)})
+    assert (found.value, found.interval.low, found.interval.high) == (1.5, 1.4, 2.5)
+    assert found.name.endswith("λ 10")
+    found = accuracies.farthest(
+        {10.0: beside_printed(-2.9, -2.5, -2.1), 20.0: beside_printed(-0.1, 0.0, 0.1)}
+    )
+    assert (found.value, found.interval.low, found.interval.high) == (2.5, 2.1, 2.9)
+
+
+def test_the_error_over_texts_is_that_of_the_mean_over_seeds_and_of_pairs():
+    first = pd.DataFrame({"hits": [[True, True, False, True], [True, False, False, True]]})
+    assert error_over_texts(first) == pytest.approx(np.std([1, 0.5, 0, 1], ddof=1) / 2)
+    assert error_over_texts(first, first) == 0  # the same texts are hard on both sides
+    second = pd.DataFrame({"hits": [[False, True, True, True]]})
+    assert error_over_texts(first, second) == pytest.approx(np.std([1, -0.5, -1, 0], ddof=1) / 2)
+
+
+def test_an_accuracy_is_in_points_and_crosses_seeds_with_texts():
+    found = accuracy_effect("x", [0.80, 0.82], measured="So.", texts=400, error=0.02)
+    seeds = 12.706 * 0.01  # Student's t with one degree of freedom, times the standard error
+    assert found.value == pytest.approx(81)
+    half = 100 * np.hypot(seeds, 1.96 * 0.02)
+    assert found.interval.high - found.value == pytest.approx(half, rel=1e-3)
+    assert "400 texts" in found.interval.method
+    assert not accuracy_effect("x", [0.8], measured="So.", texts=400, error=0.02).interval.bounded
+
+
+def test_the_interval_of_a_share_of_pairs_ends_at_1():
+    span = effect_of_runs("x", [0.9, 1.0], measured="So.", count=47, within=(0, 1)).interval
+    assert (span.low, span.high) == (pytest.approx(0.95 - 12.706 * 0.05, abs=1e-3), 1)
+    assert not effect_of_runs("x", [0.9], measured="So.", count=47, within=(0, 1)).interval.bounded
 
 
 def test_weights_follow_scores_and_outliers_stand_in_short_texts():
@@ -184,7 +241,7 @@ def test_a_penalty_is_judged_against_the_same_seeds_without_it():
     rows = [
         variants.per_run(penalty, seed, run) for (penalty, seed), run in words.groupby(["penalty", "seed"])
     ]
-    runs = pd.DataFrame(rows).assign(test_accuracy=0.8)
+    runs = pd.DataFrame(rows).assign(test_accuracy=0.8, texts=1821, error=0.001)
     found = outcomes(variants.claim_penalty({"words": words, "runs": runs}))
     assert len(found) == 12
     assert sum("penalty 0.0001" in statement for statement in found) == 6
@@ -195,6 +252,12 @@ def test_a_penalty_is_judged_against_the_same_seeds_without_it():
         == "holds"
     )
     assert sorted(found.values()) == ["holds"] * 9 + ["undecided"] * 3
+    gained = runs.assign(test_accuracy=0.8 + 0.03 * (runs["penalty"] == 0.01))
+    again = outcomes(variants.claim_penalty({"words": words, "runs": gained}))
+    changed = [statement for statement in found if found[statement] != again[statement]]
+    assert changed == [
+        "The penalty brings no significant accuracy: less than 1 point (SST, dp, λ = 100, penalty 0.01)"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -237,8 +300,16 @@ def test_a_penalty_on_synthetic_data_must_close_the_gap_to_a_quarter():
     assert list(outcomes(synthetic.penalty_closes(course, "")).values()) == ["holds", "does not hold"]
 
 
-def test_skew_makes_vtw_large():
-    assert set(outcomes(synthetic.skewed(made.skew(), "")).values()) == {"holds"}
+@pytest.mark.parametrize(
+    ("ends", "found"),
+    [
+        ((-2.0, -1.0, 0.1, 1.0, 2.0), ["holds", "holds"]),
+        ((2.0, 1.0, 0.1, -1.0, -2.0), ["does not hold", "holds"]),  # against the ratio
+        ((-0.2, -0.1, 3.0, 0.1, 0.2), ["holds", "does not hold"]),  # largest on balanced data
+    ],
+)
+def test_skew_makes_vtw_large_only_if_it_does(ends, found):
+    assert list(outcomes(synthetic.skewed(made.skew(ends), "")).values()) == found
 
 
 def test_signs_of_the_terms_are_read_from_leans():

@@ -30,7 +30,7 @@ import sys, time
 import heedful.study.sweep as module
 from heedful.study import load_study
 
-real = module.train_run
+real = module.trained_once
 
 def slow(*given, **named):
     run = real(*given, **named)
@@ -38,7 +38,7 @@ def slow(*given, **named):
     return run
 
 if "slow" in sys.argv:
-    module.train_run = slow
+    module.trained_once = slow
 
 if __name__ == "__main__":
     study = load_study(sys.argv[1])

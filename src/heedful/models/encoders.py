@@ -81,21 +81,20 @@ class RecurrentEncoder(nn.Module):
     def forward(self, embedded: Tensor, mask: Tensor) -> Tensor:
         if "back" not in self.passes:
             return self.passes["onward"](embedded)[0]
-        weights: list[Tensor] = list(
-            self.passes.parameters()
-        )  # four of each direction, those of the inputs first
-        if not mask.all():
-            padding = (~mask).to(embedded.dtype)[..., None]
-            embedded = torch.cat([embedded, padding], dim=-1)
-            weights[0], weights[4] = self._shutting(weights[0]), self._shutting(weights[4])
-        start = embedded.new_zeros(2, len(embedded), self.width // 2)
-        # one layer with biases, without dropout, in both directions, texts first
-        rest = (weights, True, 1, 0.0, self.training, True, True)
-        if isinstance(self.passes["onward"], nn.LSTM):
-            states = torch.lstm(embedded, (start, start), *rest)[0]
+        weights: list[Tensor] = list(self.passes.parameters())  # four of each direction, first of the inputs
+        steps = embedded.transpose(0, 1)  # (T,B,E): the cells walk along the first axis, each with a copy
+        if mask.all():
+            steps = steps.contiguous()
         else:
-            states = torch.gru(embedded, start, *rest)[0]
-        return states.contiguous()
+            steps = torch.cat([steps, (~mask).T[..., None].to(steps.dtype)], dim=-1)
+            weights[0], weights[4] = self._shutting(weights[0]), self._shutting(weights[4])
+        start = steps.new_zeros(2, steps.shape[1], self.width // 2)
+        rest = (weights, True, 1, 0.0, self.training, True, False)  # biases, a layer, no dropout, both ways
+        if isinstance(self.passes["onward"], nn.LSTM):
+            states = torch.lstm(steps, (start, start), *rest)[0]
+        else:
+            states = torch.gru(steps, start, *rest)[0]
+        return states.transpose(0, 1).contiguous()
 
     def _shutting(self, weight: Tensor) -> Tensor:
         """The weights of the inputs (gates × H/2, E), with a column for padding (gates × H/2, E + 1).

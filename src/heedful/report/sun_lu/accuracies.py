@@ -1,4 +1,4 @@
-"""Table 2 as a picture: accuracy against the scale, ours with intervals over seeds and the printed one."""
+"""Table 2 as a picture: accuracy against the scale, ours with intervals and the printed one."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING

@@ -92,7 +92,7 @@ def _counts(found: dict[str, tuple[Path, dict[str, Any]]]) -> list[str]:
 def _accuracies(folder: Path) -> list[str]:
     table = pd.read_parquet(folder / "summary.parquet")
     lines = [
-        "| corpus | model | λ | ours, % | over seeds | seeds | printed, % | difference |",
+        "| corpus | model | λ | ours, % | 95 % interval | seeds | printed, % | difference |",
         "|---" * 8 + "|",
     ]
     for row in table.to_dict("records"):

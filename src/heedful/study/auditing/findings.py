@@ -235,7 +235,8 @@ def stable_evidence(frame: pd.DataFrame, *, seeds: int, about: Coordinates, seed
         seeds=seeds,
         better="higher",
         coordinates=about,
-        measured="mean over texts of the overlap minus that of both models' weights shuffled among the words",
+        measured="mean over texts of the overlap minus that of both models' weights shuffled among the words "
+        "(over texts, for these trainings: how others vary is not in it)",
     )
     apart = _mean(
         "divergence of the weights between seeds",

@@ -236,7 +236,7 @@ def _normal(first: tuple[float, float, int], second: tuple[float, float, int], a
 def _earlier(bins: pd.DataFrame, less: str, more: str) -> Finding:
     """Mean ΔJS of one encoder − of another, averaged over the bins of Δα, families and corpora they share.
 
-    Bins of one pair of models hold different texts; pairs of one corpus hold the same ones (see `over_models`).
+    Bins of one pair of models hold different texts, pairs of one corpus the same (see `over_models`).
     """
     name = f"ΔJS at equal Δα, {less} − {more}"
     rows = bins.assign(family=_part(bins, 0), encoder=_part(bins, 1))

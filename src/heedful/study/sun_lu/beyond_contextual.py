@@ -21,6 +21,7 @@ from heedful.study.experiment import Experiment, Tables
 from heedful.study.grid import Study
 from heedful.study.sun_lu import trainings
 from heedful.study.sun_lu.effects import above, effect_of_runs, polar_types
+from heedful.study.sun_lu.judged import HITS, accuracy_effect, error_over_texts
 from heedful.study.sun_lu.patterns import attention_claims, polarity_claims
 from heedful.study.workbench import Bench, Measure
 
@@ -51,7 +52,6 @@ def measure(bench: Bench) -> Tables:
     if bench.quick:
         texts = part_of(texts, QUICK_TEXTS)
         corpus = bench.keep_corpus("sst-part", texts)
-    tested = len(texts.split("test"))
     seeds = trainings.seeds(bench, SEEDS, quick=QUICK_SEEDS)
     encoder = {"encoder": "pretrained", "pretrained": encoder_folder(), **TRAINING}
     plain = {"epochs": trainings.QUICK_EPOCHS["sst"]} if bench.quick else {}
@@ -60,17 +60,13 @@ def measure(bench: Bench) -> Tables:
         study = Study(
             f"contextual, {model}", (corpus,), ("dp",), seeds=seeds, settings=settings, grid={"scale": [10.0]}
         )
-        found = bench.measured(study, WORDS, trainings.RESULT).assign(model=model, corpus="sst")
+        found = bench.measured(study, WORDS, HITS).assign(model=model, corpus="sst")
         words.append(typed(found[found["measure"] == "occurring_words"]))
-        result = found[found["measure"] == "result"]
-        kept = result[["model", "seed", "epoch", "dev_accuracy", "test_accuracy"]]
-        runs.append(kept.assign(texts=tested))
-    table = pd.concat(words, ignore_index=True)
-    return {
-        "words": table,
-        "runs": pd.concat(runs, ignore_index=True),
-        "summary": summarise(table, pd.concat(runs)),
-    }
+        runs.append(found[found["measure"] == "hits"].astype({"texts": int}))
+    table, judged = pd.concat(words, ignore_index=True), pd.concat(runs, ignore_index=True)
+    kept = judged[["model", "seed", "epoch", "dev_accuracy", "test_accuracy", "texts"]]
+    kept = kept.assign(error=error_over_texts(*runs))  # over texts, of the accuracy gained
+    return {"words": table, "runs": kept, "summary": summarise(table, kept)}
 
 
 def part_of(corpus: Corpus, sizes: dict[str, int]) -> Corpus:
@@ -128,11 +124,12 @@ def claims(tables: Tables) -> Iterator[Claim]:
     yield Claim.decided(
         "A contextual encoder raises test accuracy (SST, λ = 10)",
         SOURCE,
-        effect=effect_of_runs(
+        effect=accuracy_effect(
             "test accuracy over the encoder − without",
             list(accuracies[0].to_numpy() - accuracies[1].to_numpy()),
             measured="The same texts and seeds on both sides.",
-            count=int(runs["texts"].min()),
+            texts=int(runs["texts"].min()),
+            error=float(runs["error"].iloc[0]),
         ),
         comparison=">",
         threshold=0,

@@ -34,6 +34,7 @@ from heedful.study.sun_lu.beyond_correlation import rank_correlation
 from heedful.study.sun_lu.beyond_human import human_polarity
 from heedful.study.sun_lu.beyond_measures import evened
 from heedful.study.sun_lu.effects import effect_of_runs
+from heedful.study.sun_lu.judged import HITS, accuracy_effect, error_over_texts
 from heedful.study.workbench import Bench, Measure
 from heedful.training.from_corpus import encode_splits
 from heedful.training.presets import prepare
@@ -57,16 +58,20 @@ def measure(bench: Bench) -> Tables:
     lifts, pairs = [], []
     for corpus in trainings.some(bench, "corpora", CORPORA, quick=("sst",)):
         near = _similar(bench, corpus)
-        tested = len(load_data(corpus, data_dir=bench.data_dir).split("test"))
+        scratch: pd.DataFrame | None = None
         human = human_polarity(bench.data_dir) if corpus == "sst" else None
         for start, settings in starts(bench, corpus).items():
-            found = trainings.on_corpus(bench, corpus, WORDS, trainings.RESULT, seeds=seeds, **settings)
+            found = trainings.on_corpus(bench, corpus, WORDS, HITS, seeds=seeds, **settings)
+            judged = found[found["measure"] == "hits"]
+            scratch = judged if scratch is None else scratch
+            # Over texts, of the accuracy gained over the first start, which is from scratch.
+            error = error_over_texts(judged, scratch)
             for seed, run in found.groupby("seed"):
-                words = run[run["measure"] == "all_words"]
-                accuracy = float(run.loc[run["measure"] == "result", "test_accuracy"].iloc[0])
+                words, result = run[run["measure"] == "all_words"], run[run["measure"] == "hits"].iloc[0]
                 compared = beside_neighbours(words, near)
                 about = {"corpus": corpus, "start": start, "seed": seed}
-                lifts.append({**about, **lift(compared, human), "test accuracy": accuracy, "texts": tested})
+                reached = {"test accuracy": result["test_accuracy"], "texts": int(result["texts"])}
+                lifts.append({**about, **lift(compared, human), **reached, "error": error})
                 if seed == min(seeds):
                     pairs.append(compared.assign(**about))
     table = pd.DataFrame(lifts)
@@ -173,11 +178,12 @@ def claims(tables: Tables) -> Iterator[Claim]:
             yield Claim.decided(
                 f"Pretrained vectors raise test accuracy ({where})",
                 SOURCE,
-                effect=effect_of_runs(
+                effect=accuracy_effect(
                     "test accuracy: pretrained − from scratch",
                     list(own["test accuracy"].to_numpy() - scratch["test accuracy"].to_numpy()),
-                    measured="The test split, the same seeds on both sides.",
-                    count=int(own["texts"].min()),
+                    measured="The test split, the same seeds and texts on both sides.",
+                    texts=int(own["texts"].min()),
+                    error=float(own["error"].iloc[0]),
                 ),
                 comparison=">",
                 threshold=0,

@@ -1,7 +1,8 @@
 """From tables of words to effects with intervals: over seeds where there are several, over words otherwise.
 
 A statistic reads the words of one run and gives an estimate whose interval is over words. `effect` takes it
-on every seed's run: of several seeds, the mean with Student's t; of one, the estimate itself.
+on every seed's run: of several seeds, the mean with Student's t; of one, the estimate itself. Accuracies,
+which are of texts, are crossed with them instead: `judged.accuracy_effect`.
 """
 
 import math
@@ -43,16 +44,25 @@ def effect(name: str, words: pd.DataFrame, statistic: Statistic, *, measured: st
 
 
 def effect_of_runs(
-    name: str, values: Sequence[float], *, measured: str, count: int, unit: str = ""
+    name: str,
+    values: Sequence[float],
+    *,
+    measured: str,
+    count: int,
+    unit: str = "",
+    within: tuple[float, float] = (-math.inf, math.inf),
 ) -> Finding:
-    """The mean of one number a seed; one seed alone decides nothing."""
+    """The mean of one number a seed, whose ends stay `within` what it can be; one seed decides nothing."""
+    span = seeds_interval(values, level=LEVEL)
+    if span.bounded:
+        span = Interval(max(within[0], span.low), min(within[1], span.high), LEVEL, span.method)
     return Finding(
         name,
         float(np.mean(values)),
         count=count,
         measured=measured,
         unit=unit,
-        interval=seeds_interval(values, level=LEVEL),
+        interval=span,
         seeds=len(values),
     )
 

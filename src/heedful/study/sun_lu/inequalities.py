@@ -51,8 +51,10 @@ def claims(tables: Tables) -> Iterator[Claim]:
             effect=effect_of_runs(
                 f"share of pairs with {statement}",
                 list(own["share"]),
-                measured="At most 200 words of each type; A and B are those of Eq. 44, corrected.",
+                measured="At most 200 words of each type; A and B are those of Eq. 44, corrected. The "
+                "interval is over seeds, for these words.",
                 count=int(own["count"].iloc[0]),
+                within=(0, 1),
             ),
             comparison=">",
             threshold=0.5,

@@ -24,7 +24,6 @@ QUICKER = 10  # a quick training on synthetic data has so many times fewer epoch
 SYNTHETIC = {"data-1": data_one, "data-2": data_two, "data-k": data_k}
 WATCH = WatchSettings(records=100)
 WATCHED = Measure("heedful.study.workbench:watch_rows")
-RESULT = Measure("heedful.study.workbench:result")
 
 
 def seeds(bench: Bench, own: Sequence[int] = SEEDS, *, quick: Sequence[int] = (0,)) -> tuple[int, ...]:

@@ -8,6 +8,7 @@ from heedful.records import Claim, Estimate
 from heedful.study.experiment import Experiment, Tables
 from heedful.study.sun_lu import trainings
 from heedful.study.sun_lu.effects import effect, effect_of_runs, gap, share
+from heedful.study.sun_lu.judged import HITS, accuracy_effect, error_over_texts
 from heedful.study.sun_lu.patterns import attention_claims, polarity_claims
 from heedful.study.sun_lu.scores import SCORES
 from heedful.study.workbench import Bench
@@ -28,7 +29,7 @@ def measure_penalty(bench: Bench) -> Tables:
                 bench,
                 "sst",
                 SCORES,
-                trainings.RESULT,
+                HITS,
                 scales=(SCALE,),
                 seeds=trainings.seeds(bench, quick=trainings.QUICK_SEEDS),
                 penalty=penalty,
@@ -42,10 +43,14 @@ def measure_penalty(bench: Bench) -> Tables:
         ["corpus", "model", "scale", "penalty", "seed", "word", "type", "polarity", "attention", "own"]
         + ["strength", "alignment"]
     ].reset_index(drop=True)
-    runs = found[found["measure"] == "result"][["penalty", "seed", "epoch", "dev_accuracy", "test_accuracy"]]
+    judged = found[found["measure"] == "hits"].astype({"texts": int})
     own = [per_run(penalty, seed, run) for (penalty, seed), run in words.groupby(["penalty", "seed"])]
+    runs = judged[["penalty", "seed", "epoch", "dev_accuracy", "test_accuracy", "texts"]]
     runs = runs.merge(pd.DataFrame(own), on=["penalty", "seed"])
-    summary = runs.groupby("penalty").mean().drop(columns="seed").reset_index()
+    free = judged[judged["penalty"] == 0]
+    errors = {penalty: error_over_texts(held, free) for penalty, held in judged.groupby("penalty")}
+    runs["error"] = runs["penalty"].map(errors)  # over texts, of the accuracy gained over no penalty
+    summary = runs.groupby("penalty").mean().drop(columns=["seed", "texts", "error"]).reset_index()
     return {"words": words, "runs": runs, "summary": summary}
 
 
@@ -98,12 +103,12 @@ def claim_penalty(tables: Tables) -> Iterator[Claim]:
         yield Claim.decided(
             f"The penalty brings no significant accuracy: less than {GAIN:g} point ({note})",
             PENALTY_SOURCE,
-            effect=effect_of_runs(
+            effect=accuracy_effect(
                 "test accuracy with the penalty − without",
-                list(100 * (held["test_accuracy"] - free["test_accuracy"])),
-                measured="The epoch that dev chose, the same seeds on both sides.",
-                count=len(own),
-                unit="points",
+                list(held["test_accuracy"] - free["test_accuracy"]),
+                measured="The epoch that dev chose, the same seeds and texts on both sides.",
+                texts=int(own["texts"].iloc[0]),
+                error=float(own["error"].iloc[0]),
             ),
             comparison="<",
             threshold=GAIN,
