@@ -25,19 +25,20 @@ from heedful.data.named import load_data
 from heedful.errors import UserError
 from heedful.files import write_atomically
 from heedful.records import Finding
+from heedful.records.wording import lasting
 from heedful.report.audit_figures import about_figures, draw_all
 from heedful.study.auditing.at_hand import share_left
 from heedful.study.auditing.forecast import forecast
 from heedful.study.auditing.measuring import Measured, Progress, Say, measure
 from heedful.study.auditing.own_rankings import own_rankings
-from heedful.study.auditing.plan import AuditSettings, Plan, check_folder, make_plan
+from heedful.study.auditing.plan import AuditSettings, Plan, begun_in, make_plan
 from heedful.study.auditing.plausibility import check_rationales, plausibility
 from heedful.study.auditing.subjects import open_subject
 from heedful.study.auditing.trial import EPSILON
-from heedful.training.from_corpus import train_run
+from heedful.study.kept_runs import trained_once
 from heedful.training.opening import HUB, is_of_hub
 from heedful.training.presets import prepare
-from heedful.training.run import RESULT, SETTINGS, Run, load_run
+from heedful.training.run import RESULT, SETTINGS, Run
 from heedful.verdict import Answer, Evidence, Verdict, answers, instead, judge, sentence
 
 if TYPE_CHECKING:
@@ -128,7 +129,7 @@ def audit(
     """
     asked = settings_with(settings, changes)
     folder = Path(out) if out is not None else Path("audits") / _stem(subject)
-    check_folder(folder, asdict(asked))
+    begun_in(folder, asdict(asked))
     if _is_texts(subject) and data is not None:
         raise UserError(
             "Texts that a model is to learn from bring their own test split: leave --data out, or train "
@@ -188,16 +189,8 @@ def train_for_audit(
 ) -> Run:
     """A model of these texts; one that is in `out` already is taken if it was trained alike on the same."""
     settings, training = prepare(model, {"seed": seed, **changes})
-    if out is not None and (out / RESULT).exists():
-        known = load_run(out, device=device)
-        alike = (known.recipe.model, known.recipe.training) == (settings, training)
-        if not alike or known.recipe.corpus["fingerprint"] != corpus.fingerprint:
-            raise UserError(
-                f"{out} holds a run of other texts or settings: choose another place, or remove it."
-            )
-        return known
     about = {**source, "preset": model}
-    return train_run(
+    return trained_once(
         corpus, model=settings, training=training, source=about, out=out, device=device, callbacks=callbacks
     )
 
@@ -211,7 +204,7 @@ def promise(
     corpus: Corpus, asked: AuditSettings, *, model: str, folder: Path, out: Path | None, **changes: Any
 ) -> list[str]:
     """What training and audit will do, and about how long that takes; before either begins."""
-    check_folder(folder, asdict(asked))
+    begun_in(folder, asdict(asked))
     texts, audited = (len(corpus.split(name)) for name in ("train", asked.split))
     steps = f"train {model} on {texts:,} texts, audit it on {audited:,} {asked.split} texts"
     if out is not None and (out / RESULT).exists():
@@ -221,7 +214,7 @@ def promise(
     parts = f" ({_parts(seconds)})" if _parts(seconds) else ""
     lines = [
         f"{corpus.name}: {steps}, write {folder / PAGE}.",
-        f"About {_lasting(sum(seconds.values()))} in all{parts}: tried on a few texts.",
+        f"About {lasting(sum(seconds.values()))} in all{parts}: tried on a few texts.",
     ]
     if out is None:
         lines.append(
@@ -242,8 +235,8 @@ def announce(plan: Plan, folder: Path) -> list[str]:
         return [*lines, "All of it was measured before and is at hand: only page and figures are made again."]
     parts = _parts(seconds)
     more = "" if audited.exact_adversary else ", not counting the search for other weights"
-    lines.append(f"About {_lasting(sum(seconds.values()))}{f' ({parts})' if parts else ''}{more}.")
-    if check_folder(folder, {}) is not None:
+    lines.append(f"About {lasting(sum(seconds.values()))}{f' ({parts})' if parts else ''}{more}.")
+    if begun_in(folder, {}) is not None:
         lines.append("That is what is left: what was measured before is taken from the folder.")
     return lines
 
@@ -401,10 +394,4 @@ def _stem(subject: Any) -> str:
 
 
 def _parts(seconds: Mapping[str, float]) -> str:
-    return ", ".join(f"{name} {_lasting(value)}" for name, value in seconds.items() if value >= 1)
-
-
-def _lasting(seconds: float) -> str:
-    if seconds < 90:
-        return f"{max(1, round(seconds))} s"
-    return f"{round(seconds / 60)} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+    return ", ".join(f"{name} {lasting(value)}" for name, value in seconds.items() if value >= 1)

@@ -24,12 +24,18 @@ ALL_RULES = [
 ]
 
 
+MARKS = "".join(
+    point for point in map(chr, range(sys.maxunicode + 1)) if unicodedata.category(point)[0] == "M"
+)
+
+
 def plain_words(text: str, rules: WordRules) -> list[tuple[str, int, int]]:
     """The oracle: the rules written as a pattern, one match at a time."""
-    word = r"\w+(?:['’]\w+)*" if rules.apostrophes else r"\w+"
-    more = r"\w|['’]\w" if rules.apostrophes else r"\w"
-    digits = rf"\d+(?!{more})"
+    run, more = rf"\w[\w{MARKS}]*", rf"[\w{MARKS}]"
+    word = rf"{run}(?:['’]{run})*" if rules.apostrophes else run
     before = r"(?<!\w)(?<!\w['’])" if rules.apostrophes else r"(?<!\w)"
+    more = rf"{more}|['’]\w" if rules.apostrophes else more
+    digits = rf"\d+(?!{more})"
     pattern = word if rules.numbers == "keep" else rf"(?P<number>{before}{digits}(?:[.,]{digits})*)|{word}"
     found = []
     for match in re.finditer(rf"{pattern}|(?P<mark>[^\w\s])", text):
@@ -52,7 +58,9 @@ def triples(words) -> list[tuple[str, int, int]]:
 
 
 any_text = st.text(st.characters())
-awkward = st.text(st.sampled_from("aBΣςİßǅ_ '’.,-19٣²\u0301\x00\ud800\n\u00a0漢😀…"), max_size=30)
+awkward = st.text(
+    st.sampled_from("aBΣςİßǅ_ '’.,-19٣²\u0301\u0940\ufe0f\U000e0100\x00\ud800\n\u00a0漢😀…"), max_size=30
+)
 
 
 @settings(max_examples=300, deadline=None)
@@ -77,6 +85,31 @@ def test_offsets_point_into_the_original_text_when_lower_casing_changes_its_leng
     words = split_words(text)
     assert words.forms == ["i̇i̇", "film", "great"]
     assert [text[a:b] for a, b in zip(words.starts, words.ends, strict=True)] == ["İİ", "Film", "GREAT"]
+
+
+@pytest.mark.slow
+def test_every_mark_there_is_stays_on_its_word_and_nothing_else_does():
+    found = split_words(" ".join(f"x{mark}y" for mark in MARKS)).forms
+    assert found == [f"x{mark}y".lower() for mark in MARKS]
+    assert split_words(" ".join(MARKS)).forms == []
+    others = re.sub(rf"[\w{MARKS}]", "", "".join(map(chr, range(sys.maxunicode + 1))))
+    assert split_words(" ".join(f"x{other}y" for other in others)).forms == ["x", "y"] * len(others)
+
+
+@pytest.mark.parametrize("rules", ALL_RULES, ids=str)
+def test_words_keep_the_marks_that_are_written_on_them(rules):
+    assert split_words("हिन्दी भाषा", rules).forms == ["हिन्दी", "भाषा"]
+    text = "a cafe\u0301, naïve"
+    words = split_words(text, rules)
+    assert [form for form in words.forms if form != ","] == ["a", "cafe\u0301", "naïve"]
+    assert text[words.starts[1] : words.ends[1]] == "cafe\u0301"
+
+
+def test_a_mark_without_a_letter_before_it_is_in_no_word():
+    assert split_words("❤️ \u0301abc, '\u0301d 12\ufe0f", WordRules(apostrophes=True)).forms == [
+        *("abc", "d", "12\ufe0f")
+    ]
+    assert split_words("\u030112", WordRules(numbers="one")).forms == [NUMBER]
 
 
 def test_the_default_rule_is_the_plain_one_of_the_papers():

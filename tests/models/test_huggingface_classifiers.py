@@ -17,6 +17,7 @@ from heedful.errors import UserError
 from heedful.models.huggingface import HuggingFaceSubject, load_huggingface
 from heedful.models.word_attention import word_attention
 from heedful.trials.deletion import delete_words, replace_words
+from heedful.trials.named_rankings import text_scores
 from heedful.trials.transformer_rankings import (
     LastRead,
     flow,
@@ -63,6 +64,15 @@ def directly(subject, texts):
 def test_a_text_is_read_as_the_models_own_pipeline_reads_it(subject):
     with torch.no_grad():
         torch.testing.assert_close(subject.logits(subject.encode(TEXTS)), directly(subject, TEXTS))
+
+
+def test_words_keep_the_marks_that_are_written_on_them(subject):
+    texts = ["हिन्दी भाषा", "The cafe\u0301, wasn’t it\u0301?", "❤️ film"]
+    assert [words.forms for words in subject.encode(texts).words] == [
+        ["हिन्दी", "भाषा"],
+        ["The", "cafe\u0301", ",", "wasn’t", "it\u0301", "?"],
+        ["❤️", "film"],
+    ]
 
 
 def test_the_trace_gives_the_logits_of_the_whole_network(subject):
@@ -230,6 +240,23 @@ def test_only_the_last_batch_is_remembered(subject):
 def test_the_heads_of_the_last_layer_are_those_of_the_trace(subject):
     batch = subject.encode(TEXTS)
     torch.testing.assert_close(read_layers(subject, batch).heads, subject.trace(batch).weights)
+
+
+def test_an_unknown_ranking_is_told_of_rollout_flow_and_the_heads(subject):
+    assert text_scores(subject, TEXTS[0], "head-2-only") != text_scores(subject, TEXTS[0], "rollout")
+    for unknown in ("zzz", "head-4-only"):
+        with pytest.raises(
+            UserError, match="there are: rollout, flow, head-1-only to head-3-only, attention"
+        ):
+            text_scores(subject, TEXTS[0], unknown)
+    with pytest.raises(UserError, match="the nearest is 'rollout'"):
+        text_scores(subject, TEXTS[0], "rolout")
+
+
+def test_scores_of_one_text_are_those_of_its_batch(subject):
+    batch = subject.encode(TEXTS)
+    scores = text_scores(subject, TEXTS[2], "rollout")
+    np.testing.assert_allclose(rollout(subject, batch)[2, : len(scores)].numpy(), scores, rtol=1e-5)
 
 
 def test_attention_of_a_model_in_training_is_refused(subject):

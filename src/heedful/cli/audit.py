@@ -76,10 +76,11 @@ def audit(
     `heedful audit hf:my/classifier --data reviews.csv`
     """
     from heedful.auditing import audit as run_audit
+    from heedful.data.columns import named_columns
     from heedful.errors import UserError
 
     wanted = _wanted(require)
-    columns = {key: value for key, value in (("text", text), ("label", label), ("split", split)) if value}
+    columns = named_columns(text=text, label=label, split=split)
     rationales = None
     if rationale is not None:
         if text is None:

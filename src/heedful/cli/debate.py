@@ -58,6 +58,7 @@ def debate(
 
     Example: `heedful debate sst --only agreement,adversary`, or `heedful debate runs/mine --quick`
     """
+    from heedful.data.columns import named_columns
     from heedful.study.debate import STAGES, debate_on
     from heedful.study.estimating import estimate
     from heedful.study.experiment import reproduce
@@ -66,7 +67,6 @@ def debate(
     from heedful.training.devices import find_device
 
     find_device(device)
-    columns = {name: value for name, value in (("text", text), ("label", label), ("split", split)) if value}
     prepared = debate_on(
         source,
         model=model,
@@ -75,7 +75,7 @@ def debate(
         limit=limit,
         seed=seed,
         data_dir=data_dir,
-        columns=columns,
+        columns=named_columns(text=text, label=label, split=split),
     )
     folder = out or _default(source, prepared.run is not None, prepared.ground.models[0], quick)
     bench = Bench(
@@ -136,11 +136,9 @@ def _counted(count: int, thing: str) -> str:
 
 
 def _said(seconds: float) -> str:
-    if seconds >= 5400:
-        return f"about {seconds / 3600:.1f} h"
-    if seconds >= 90:
-        return f"about {seconds / 60:.0f} min"
-    return f"about {seconds:.0f} s" if seconds >= 1 else "under a second"
+    from heedful.records.wording import lasting
+
+    return f"about {lasting(seconds)}" if seconds >= 1 else "under a second"
 
 
 def _draw(figures: Sequence[str], done: "Reproduction") -> list[Path]:

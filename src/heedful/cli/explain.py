@@ -40,9 +40,8 @@ def explain(
     if by != "attention":
         from heedful.trials import text_scores
 
-        scores = text_scores(subject, text, by, seed=seed)[
-            : len(scores)
-        ]  # the end that was not read has none
+        # Words after the last one that was read have no place in the reading.
+        scores = text_scores(subject, text, by, seed=seed)[: len(scores)]
     if as_json:
         print_json({**reading.to_dict(), "schema": SCHEMA, "by": by, "scores": scores})
         return

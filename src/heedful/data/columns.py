@@ -47,6 +47,14 @@ class Columns:
         )
 
 
+def named_columns(
+    *, text: str | None = None, label: str | None = None, split: str | None = None
+) -> dict[str, str]:
+    """The columns that were named, by their role."""
+    said = {"text": text, "label": label, "split": split}
+    return {role: name for role, name in said.items() if name is not None}
+
+
 def choose_columns(
     columns: Sequence[str],
     *,
@@ -56,10 +64,10 @@ def choose_columns(
     split: str | None = None,
 ) -> Columns:
     """Take the columns the user named and guess the others; refuse where text or label is not obvious."""
-    said = {"text": text, "label": label, "split": split}
-    chosen = {role: _check(role, name, columns, source) for role, name in said.items() if name is not None}
+    said = named_columns(text=text, label=label, split=split)
+    chosen = {role: _check(role, name, columns, source) for role, name in said.items()}
     _refuse_one_column_for_two(chosen, source)
-    guessed = frozenset(said) - set(chosen)
+    guessed = frozenset(KNOWN_NAMES) - set(chosen)
     # The split goes first: what it takes is no longer a candidate for being "the only other column".
     for role in ("split", "text", "label"):
         found = _guess(role, columns, taken=chosen.values()) if role in guessed else None

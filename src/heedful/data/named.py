@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from heedful.data.catalogue import CATALOGUE, MadeCorpus, NamedCorpus, PackagedCorpus
-from heedful.data.columns import SPLIT_WORDS
+from heedful.data.columns import SPLIT_WORDS, named_columns
 from heedful.data.corpus import Corpus
 from heedful.data.folder import join_parts
 from heedful.data.huggingface import from_hub, read_hub
@@ -43,8 +43,7 @@ def load_data(
     """
     check_seed(seed)
     if isinstance(source, str) and source in CATALOGUE:
-        columns = {"--text": text, "--label": label, "--split": split}
-        chosen = [option for option, column in columns.items() if column is not None]
+        chosen = [f"--{role}" for role in named_columns(text=text, label=label, split=split)]
         if chosen:
             raise UserError(
                 f"{source} is a named corpus, whose columns are known: leave out {' and '.join(chosen)}."

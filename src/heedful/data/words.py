@@ -1,10 +1,11 @@
 """Words of texts, with their character offsets, many texts in one call.
 
 The default rule is the papers' "non-word characters to spaces, lower case": a word is a run of Unicode word
-characters (`\\w+` of Python's `re`), lower-cased afterwards, so that offsets always count characters of the
-original text even where lower-casing changes a length ("İ"). The work is done on arrays of code points: a
-table tells each character's letter (or a space), the edges of runs are the offsets, and one `str.split` makes
-the words of a whole chunk.
+characters (`\\w` of Python's `re`) with the combining marks on them (Unicode M: accents written apart, vowel
+signs of Hindi), lower-cased afterwards, so that offsets always count characters of the original text even
+where lower-casing changes a length ("İ"). Marks that follow no word character, as in "❤️", are in no word. The
+work is done on arrays of code points: a table tells each character's letter (or a space), the edges of runs
+are the offsets, and one `str.split` makes the words of a whole chunk.
 """
 
 import re
@@ -27,6 +28,7 @@ _SPACE = ord(" ")
 _NUMBER_SIGN = 0  # stands for NUMBER until the end: no word or mark contains it
 _APOSTROPHES = "'’"
 _SIGMA, _DOTTED_I = ord("Σ"), ord("İ")  # the two letters whose lower case is not one fixed character
+_COMBINING = 1 << 31  # set in the letter of a combining mark: one look tells whether a chunk has any
 _CHUNK = 1 << 17  # characters at a time: the arrays of a chunk stay in the processor's cache
 
 
@@ -189,6 +191,8 @@ def _letters(points: np.ndarray, *, lower: bool) -> np.ndarray:
 def _runs(points: np.ndarray, rules: WordRules) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The letters of all words with spaces between them, and where in `points` each word starts and ends."""
     letters = _letters(points, lower=rules.lower)
+    if letters.dtype == np.uint32 and letters.max() >= _COMBINING:
+        letters = _without_stray_marks(letters)
     inside = letters != _SPACE
     if rules.apostrophes:
         apostrophes = np.flatnonzero(_among(points, _APOSTROPHES))
@@ -212,6 +216,17 @@ def _runs(points: np.ndarray, rules: WordRules) -> tuple[np.ndarray, np.ndarray,
         # runs do not overlap, so sorting starts and ends apart keeps them in pairs
         starts, ends = np.sort(np.concatenate((starts, marks))), np.sort(np.concatenate((ends, marks + 1)))
     return letters, starts, ends
+
+
+def _without_stray_marks(letters: np.ndarray) -> np.ndarray:
+    """The letters with spaces in the place of combining marks that follow no word character."""
+    marks = letters >= _COMBINING
+    places = np.arange(len(letters))
+    gap, letter = (
+        np.maximum.accumulate(np.where(there & ~marks, places, -1))
+        for there in (letters == _SPACE, letters != _SPACE)
+    )
+    return np.where(marks, np.where(gap > letter, _SPACE, letters - _COMBINING), letters).astype(np.uint32)
 
 
 def _find_numbers(
@@ -260,7 +275,7 @@ def _join(parts: list[np.ndarray]) -> np.ndarray:
 
 @lru_cache
 def _letter_table(*, lower: bool) -> np.ndarray:
-    """For each code point, the letter it is in a word, or a space."""
+    """For each code point the letter it is in a word, or a space; of a combining mark plus `_COMBINING`."""
     letters = np.arange(_CODE_POINTS, dtype=np.uint32)
     if lower:
         # No letter from plane 2 on has a case. Σ (whose lower case depends on its place) and İ (which becomes
@@ -270,7 +285,25 @@ def _letter_table(*, lower: bool) -> np.ndarray:
             if len(small) == 1 and point != _SIGMA:
                 letters[point] = ord(small)
     letters[~_table_of(r"\w+")] = _SPACE
+    marks = _combining_points()
+    letters[marks] = marks + _COMBINING
     return letters
+
+
+@lru_cache
+def _combining_points() -> np.ndarray:
+    """The code points of all combining marks, rising: they are in planes 0, 1 and 14."""
+    points = [*range(0x300, 0x20000), *range(0xE0000, 0xE1000)]
+    kinds = map(unicodedata.category, map(chr, points))
+    return np.array([point for point, kind in zip(points, kinds, strict=True) if kind[0] == "M"], np.uint32)
+
+
+@lru_cache
+def combining_class() -> str:
+    """All combining marks as they are written between the brackets of a pattern of `re`."""
+    points = _combining_points()
+    first, last = points[np.diff(points, prepend=0) != 1], points[np.diff(points, append=0) != 1]
+    return "".join(f"{chr(a)}-{chr(b)}" for a, b in zip(first.tolist(), last.tolist(), strict=True))
 
 
 @lru_cache

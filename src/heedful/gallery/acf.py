@@ -17,8 +17,9 @@ from torch import Tensor, nn
 
 from heedful.attention import CollaborativeAttended, CollaborativeAttention
 from heedful.gallery.entry import Entry, Outcome, Size
-from heedful.gallery.learning import one_thread, parameters_of
+from heedful.gallery.learning import parameters_of
 from heedful.gallery.seeded import seeded
+from heedful.training.devices import one_thread
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

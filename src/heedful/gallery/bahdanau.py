@@ -13,9 +13,10 @@ from heedful.attention import AdditiveScore, Attention
 from heedful.gallery.alignments import align_examples, draw_alignments
 from heedful.gallery.dates import LENGTH, OUTPUTS, PADDING, write_dates
 from heedful.gallery.entry import Entry, Outcome, Size
-from heedful.gallery.learning import one_thread, parameters_of
+from heedful.gallery.learning import parameters_of
 from heedful.gallery.rewriting import BUDGETS, CHARACTERS, Encoder, Written, exact_match, learn_dates
 from heedful.gallery.seeded import seeded
+from heedful.training.devices import one_thread
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -21,9 +21,10 @@ from heedful.attention.gates import ConvolutionMaxima, DualAttended, DualAttenti
 from heedful.data import Vocabulary, load_data, split_texts
 from heedful.data.vocabulary import PADDING_ID
 from heedful.gallery.entry import Entry, Outcome, Size
-from heedful.gallery.learning import learn, one_thread, parameters_of
+from heedful.gallery.learning import learn, parameters_of
 from heedful.gallery.painting import Painted, paint_lines, wrap
 from heedful.gallery.seeded import seeded
+from heedful.training.devices import one_thread
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -15,10 +15,11 @@ import torch
 
 from heedful.data import Corpus, load_data, split_sentences
 from heedful.gallery.entry import Entry, Outcome, Size
-from heedful.gallery.learning import one_thread, parameters_of
+from heedful.gallery.learning import parameters_of
 from heedful.gallery.painting import Painted, paint_lines, wrap
 from heedful.models import HierarchicalClassifier, decisions
 from heedful.training import train as train_model
+from heedful.training.devices import one_thread
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

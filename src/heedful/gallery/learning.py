@@ -1,7 +1,6 @@
 """One way to train a small model of the gallery, the same for a mechanism and its baseline."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 
 import torch
 from torch import Tensor, nn
@@ -27,14 +26,3 @@ def learn(model: nn.Module, loss: Callable[[], Tensor], *, steps: int, rate: flo
 def parameters_of(model: nn.Module) -> int:
     """How many numbers a model learns."""
     return sum(parameter.numel() for parameter in model.parameters())
-
-
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """Compute on one core: models this small lose time to a second, and the order of sums stays the same."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)

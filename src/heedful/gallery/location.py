@@ -18,7 +18,7 @@ from torch import Tensor, nn
 
 from heedful.attention import LocationSensitiveAttention
 from heedful.gallery.entry import Entry, Outcome, Size
-from heedful.gallery.learning import learn, one_thread, parameters_of
+from heedful.gallery.learning import learn, parameters_of
 from heedful.gallery.rewriting import turned_round
 from heedful.gallery.seeded import seeded
 from heedful.gallery.utterances import (
@@ -29,6 +29,7 @@ from heedful.gallery.utterances import (
     draw_utterances,
     symbol_error,
 )
+from heedful.training.devices import one_thread
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

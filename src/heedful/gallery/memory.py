@@ -12,9 +12,10 @@ from torch import Tensor, nn
 
 from heedful.attention import MemoryHops, uniform_weights, weighted_sum
 from heedful.gallery.entry import Entry, Outcome, Size
-from heedful.gallery.learning import learn, one_thread, parameters_of
+from heedful.gallery.learning import learn, parameters_of
 from heedful.gallery.seeded import seeded
 from heedful.gallery.stories import PLACES, WORDS, Stories, tell_stories
+from heedful.training.devices import one_thread
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

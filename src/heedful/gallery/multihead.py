@@ -19,8 +19,9 @@ from torch import Tensor, nn
 
 from heedful.attention import Attended, MultiHead
 from heedful.gallery.entry import Entry, Outcome, Size
-from heedful.gallery.learning import learn, one_thread, parameters_of
+from heedful.gallery.learning import learn, parameters_of
 from heedful.gallery.seeded import seeded
+from heedful.training.devices import one_thread
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -16,9 +16,10 @@ from torch import Tensor
 
 from heedful.gallery.corrector import VOCABULARIES, Corrector, Encoded, Spells, after, as_texts
 from heedful.gallery.entry import Entry, Outcome, Size
-from heedful.gallery.learning import learn, one_thread, parameters_of
+from heedful.gallery.learning import learn, parameters_of
 from heedful.gallery.seeded import seeded
 from heedful.gallery.spelling import COMMON, END, PADDING, UNKNOWN, Sentences, as_word, write_sentences
+from heedful.training.devices import one_thread
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

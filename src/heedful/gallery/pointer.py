@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from heedful.attention import Attended, Pointer, pointing_loss
 from heedful.gallery.entry import Entry, Outcome, Size
-from heedful.gallery.learning import learn, one_thread, parameters_of
+from heedful.gallery.learning import learn, parameters_of
 from heedful.gallery.puzzles import (
     SLOTS,
     OpenItems,
@@ -27,6 +27,7 @@ from heedful.gallery.puzzles import (
     open_points,
 )
 from heedful.gallery.seeded import seeded
+from heedful.training.devices import one_thread
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -16,8 +16,9 @@ from torch import Tensor, nn
 
 from heedful.attention import SCORES, Attended, build_attention
 from heedful.gallery.entry import Entry, Outcome, Size
-from heedful.gallery.learning import learn, one_thread, parameters_of
+from heedful.gallery.learning import learn, parameters_of
 from heedful.gallery.seeded import seeded
+from heedful.training.devices import one_thread
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,9 +6,9 @@ rest of the network: the heads' output projection, the residual with its norm, t
 pooler and the classifier. The state is what the residual carries. Erasing a word masks its sub-words in every
 head and renormalises each; what lower layers have mixed into other sub-words stays.
 
-Words are runs of letters and digits, or of other signs. A text is tokenised as it is written (words taken out
-leave one space), so an unchanged text is read exactly as the model's own pipeline reads it. Sub-words are put
-together to words by their characters. Words beyond the model's length are unread.
+Words are runs of letters and digits with the marks on them, or of other signs. A text is tokenised as it is
+written (words taken out leave one space), so an unchanged text is read exactly as the model's own pipeline
+reads it. Sub-words are put together to words by their characters. Words beyond the model's length are unread.
 
 Axes: B texts, T words, L sub-words, R heads, E embedding width, H state width, K classes.
 """
@@ -16,6 +16,7 @@ Axes: B texts, T words, L sub-words, R heads, E embedding width, H state width, 
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -25,12 +26,11 @@ from torch import Tensor, nn
 
 from heedful.data.batches import Batch
 from heedful.data.vocabulary import PADDING_ID, SPECIAL
-from heedful.data.words import Words
+from heedful.data.words import Words, combining_class
 from heedful.errors import MissingExtra, UserError, choose_from, listed
 from heedful.models.pretrained import Pieces, hub_is_known, most_positions, quietly
 from heedful.models.trace import Trace
 
-WORD = re.compile(r"\w+(?:['’]\w+)*|[^\w\s]+")
 WORD_ID = 2  # of every word: these models do not read our ids
 
 
@@ -275,8 +275,14 @@ def _attend_eagerly(network: Any, name: str) -> None:
         ) from None
 
 
+@lru_cache
+def _pattern() -> re.Pattern[str]:
+    run = rf"\w[\w{combining_class()}]*"
+    return re.compile(rf"{run}(?:['’]{run})*|[^\w\s]+")
+
+
 def _words(text: str) -> Words:
-    found = list(WORD.finditer(text))
+    found = list(_pattern().finditer(text))
     starts = np.array([match.start() for match in found], dtype=np.int64)
     ends = np.array([match.end() for match in found], dtype=np.int64)
     return Words(text, [match.group() for match in found], starts, ends)

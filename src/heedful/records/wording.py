@@ -26,6 +26,13 @@ def plain(value: float) -> str:
     return f"{value:.3g}"
 
 
+def lasting(seconds: float) -> str:
+    """How long something takes, as a person says it: 1 s at least, then minutes and hours."""
+    if seconds < 90:
+        return f"{max(1, round(seconds))} s"
+    return f"{round(seconds / 60)} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
 def in_brackets(interval: Interval, places: int) -> str:
     """[0.51, 0.59], or why there is no such thing."""
     if not interval.bounded:

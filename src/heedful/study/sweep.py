@@ -13,10 +13,9 @@ from heedful.errors import UserError
 from heedful.files import check_folder, locked
 from heedful.records import append_rows, read_rows
 from heedful.study.grid import Cell, Study, load_origin
+from heedful.study.kept_runs import trained_once
 from heedful.study.processes import Done, in_processes
 from heedful.training.devices import find_device
-from heedful.training.from_corpus import train_run
-from heedful.training.run import RESULT, load_run
 
 RECORDS, RUNS = "records", "runs"
 
@@ -79,17 +78,14 @@ def run_cell(job: Job, cell: Cell) -> dict[str, Any]:
     model, training = cell.prepared
     # With its corpus' fingerprint in its name, a kept run is never taken for that of an older corpus.
     out = job.folder / RUNS / f"{cell.key}-{corpus.fingerprint}" if job.study.keep_runs else None
-    if out is not None and (out / RESULT).exists():  # killed between its end and its record
-        run = load_run(out)
-    else:
-        run = train_run(
-            corpus,
-            model=job.study.place(model),
-            training=training,
-            source={"source": cell.corpus, "preset": cell.model},
-            out=out,
-            device=job.device,
-        )
+    run = trained_once(  # it may have been killed between its end and its record
+        corpus,
+        model=job.study.place(model),
+        training=training,
+        source={"source": cell.corpus, "preset": cell.model},
+        out=out,
+        device=job.device,
+    )
     record = {
         "cell": cell.key,
         "study": job.study.name,

@@ -25,10 +25,10 @@ from heedful.data.corpus import Corpus
 from heedful.errors import UserError
 from heedful.files import check_folder, locked, write_atomically
 from heedful.study.grid import Cell, Study, load_origin
+from heedful.study.kept_runs import trained_once
 from heedful.study.processes import in_processes
 from heedful.training.devices import find_device
-from heedful.training.from_corpus import train_run
-from heedful.training.run import RESULT, Run, load_run
+from heedful.training.run import Run, load_run
 from heedful.understanding.watch import Watch, WatchSettings
 
 RUNS, MEASURED, CORPORA = "runs", "measured", "corpora"
@@ -200,19 +200,16 @@ def measure_cell(job: _Job, cell: Cell) -> int:
     """Train one cell if it has no run yet, measure what is missing, and return how much that was."""
     corpus = _load_once(job.study.origin(cell.corpus), job.data_dir)
     folder = job.run_folder(cell, corpus)
-    if (folder / RESULT).exists():
-        run = load_run(folder, device=job.device)
-    else:
-        model, training = cell.prepared
-        run = train_run(
-            corpus,
-            model=job.study.place(model),
-            training=training,
-            source={"source": cell.corpus, "preset": cell.model},
-            out=folder,
-            device=job.device,
-            callbacks=[] if job.watch is None else [Watch(settings=job.watch)],
-        )
+    model, training = cell.prepared
+    run = trained_once(
+        corpus,
+        model=job.study.place(model),
+        training=training,
+        source={"source": cell.corpus, "preset": cell.model},
+        out=folder,
+        device=job.device,
+        callbacks=[] if job.watch is None else [Watch(settings=job.watch)],
+    )
     missing = job.missing(cell, corpus)
     for measure in missing:
         frame = measure(run, corpus)

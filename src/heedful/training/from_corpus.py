@@ -8,13 +8,14 @@ from typing import Any
 
 import pandas as pd
 
+from heedful.data.columns import named_columns
 from heedful.data.corpus import Corpus
 from heedful.data.encoded import EncodedTexts, encode_texts
 from heedful.data.named import load_data
 from heedful.data.vocabulary import Vocabulary
 from heedful.data.words import WordRules, split_texts
 from heedful.errors import UserError
-from heedful.files import locked
+from heedful.files import check_folder, locked
 from heedful.models.building import Classifier, build_model
 from heedful.models.embeddings import vectors_for
 from heedful.models.settings import ModelSettings
@@ -55,8 +56,7 @@ def train(
     model_settings, training_settings = prepare(model, changes)
     find_device(device)
     where: dict[str, Any] = {}
-    named = {"text": text, "label": label, "split": split}
-    columns = {name: column for name, column in named.items() if column is not None}
+    columns = named_columns(text=text, label=label, split=split)
     if isinstance(source, Corpus):
         if columns:
             raise UserError(
@@ -228,15 +228,10 @@ def _test_once(model: Classifier, test: EncodedTexts | None) -> dict[str, float 
 
 
 def _refuse_another_run(folder: Path, recipe: Recipe) -> None:
-    if not folder.exists():
-        return
-    if not folder.is_dir():
-        raise UserError(f"{folder} is a file: choose a folder for the run.")
     if (folder / files.RESULT).exists():
         raise UserError(f"{folder} holds a finished run: choose another place, or remove it first.")
+    check_folder(folder, marks=(files.SETTINGS,))
     if not (folder / files.SETTINGS).exists():
-        if any(not path.name.startswith(".") for path in folder.iterdir()):
-            raise UserError(f"{folder} holds other files: choose an empty or a new folder for the run.")
         return
     if Recipe.load(folder / files.SETTINGS).to_toml() != recipe.to_toml():
         raise UserError(

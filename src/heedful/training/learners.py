@@ -13,12 +13,13 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from heedful.attention import Attention, DotScore, UniformAttention, masked_softmax
+from heedful.attention import UniformAttention
 from heedful.data.batches import make_batch
 from heedful.data.encoded import EncodedTexts
 from heedful.errors import UserError
 from heedful.models.building import Classifier
 from heedful.models.classifier import FlatClassifier
+from heedful.models.dot_attention import dot_score
 from heedful.models.encoders import NoEncoder
 from heedful.training import compiled
 from heedful.training.losses import alignment_penalty, classification_loss
@@ -71,13 +72,10 @@ def kernel_score(model: Classifier, settings: TrainingSettings) -> KernelScore |
         and not any(settings.l2(part) for part in model.parts())
         and settings.optimiser in ("sgd", "adagrad")
     )
-    attention = model.words.attention
-    if plain and isinstance(attention, UniformAttention) and not settings.penalty:
+    if plain and isinstance(model.words.attention, UniformAttention) and not settings.penalty:
         return KernelScore(torch.zeros_like(model.head.weight[0]), math.inf)
-    if not (plain and isinstance(attention, Attention) and attention.normalise is masked_softmax):
-        return None
-    score = attention.score
-    if not isinstance(score, DotScore) or score.context is None:
+    score = dot_score(model) if plain else None
+    if score is None or score.context is None:
         return None
     return KernelScore(score.context, score.scale)
 

@@ -19,7 +19,7 @@ def brought_by(subject: Subject) -> Mapping[str, OwnRanking]:
 
 
 def text_scores(subject: Subject, text: str, by: str, *, seed: int = 0) -> list[float]:
-    """The score of each word of one text by the ranking of this name, one that the subject brings included."""
+    """The score of each word of one text by the ranking of this name, be it one that the subject brings."""
     own = brought_by(subject)
     if by not in own and by not in WORD_RANKINGS:
         raise UserError(

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from heedful.data.batches import Batch, make_batch, plan_batches
 from heedful.data.encoded import EncodedTexts
 from heedful.errors import UserError
-from heedful.files import locked, write_atomically
+from heedful.files import check_folder, locked, write_atomically
 from heedful.models.subject import Subject
 from heedful.records import append_rows, read_rows
 
@@ -121,10 +121,9 @@ def _digest(plan: Sequence[NDArray[np.int64]]) -> str:
 
 
 def _begin(folder: Path, asked: Mapping[str, Any]) -> None:
+    check_folder(folder, marks=(RECIPE,))
     path = folder / RECIPE
     if not path.exists():
-        if any(not entry.name.startswith(".") for entry in folder.iterdir()):
-            raise UserError(f"{folder} holds other files: choose an empty or a new folder for the results.")
         with write_atomically(path) as file:
             json.dump(asked, file, indent=1, ensure_ascii=False, allow_nan=False)
         return

@@ -17,8 +17,6 @@ from functools import partial
 
 import numpy as np
 import torch
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import maximum_flow
 from torch import Tensor
 
 from heedful.data.batches import Batch
@@ -112,6 +110,10 @@ def one_head(subject: Subject, batch: Batch, *, head: int, read: Read = read_lay
 
 def flows(mixed: np.ndarray) -> Tensor:
     """The flow (L,) to each sub-word through layers (N,L,L) from the first position at the top."""
+    # Here, because it takes a tenth of a second, and only this needs it.
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import maximum_flow
+
     layers, count, _ = mixed.shape
     capacity = np.rint(mixed * UNITS).astype(np.int32)
     layer, target, source = np.nonzero(capacity)  # node (layer+1, target) takes from (layer, source)

@@ -14,11 +14,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from heedful.attention import Attention, DotScore, masked_softmax
+from heedful.attention import DotScore
 from heedful.data.batches import Batch
 from heedful.errors import UserError, choose_from
 from heedful.models.classifier import FlatClassifier
-from heedful.models.encoders import NoEncoder
 from heedful.models.hierarchical import HierarchicalClassifier
 from heedful.models.subject import Subject
 from heedful.models.trace import Trace, decisions
@@ -46,17 +45,6 @@ def gradient_times_input(subject: Subject, batch: Batch, *, held: bool = False) 
     logits = held_logits if held else None
     embedded, slopes = _slopes(subject, batch, subject.embed(batch), logits=logits)
     return ((embedded * slopes).sum(-1) * batch.mask).double()
-
-
-def dot_score(subject: Subject) -> DotScore | None:
-    """The score of a `dp` model, whose gradients follow from its trace; None for any other subject."""
-    if not (isinstance(subject, FlatClassifier) and isinstance(subject.words.encoder, NoEncoder)):
-        return None
-    attention = subject.words.attention
-    if not (isinstance(attention, Attention) and attention.normalise is masked_softmax):
-        return None
-    score = attention.score
-    return score if isinstance(score, DotScore) and score.context is not None else None
 
 
 @torch.no_grad()

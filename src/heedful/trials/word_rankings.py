@@ -17,6 +17,7 @@ from torch import Tensor
 
 from heedful.data.batches import Batch
 from heedful.errors import UserError, choose_from
+from heedful.models.dot_attention import dot_score
 from heedful.models.subject import Subject
 from heedful.trials import rankings as layer
 from heedful.trials.lime import lime
@@ -26,7 +27,6 @@ from heedful.trials.word_chance import chance_of
 from heedful.trials.word_gradients import (
     Doubted,
     dot_gradient_times_input,
-    dot_score,
     gradient_times_input,
     integrated_gradients,
 )

@@ -25,10 +25,10 @@ from heedful.models.trace import Trace
 from heedful.study.auditing.measuring import measure
 from heedful.study.auditing.plan import AuditSettings, make_plan
 from heedful.study.auditing.subjects import open_subject
+from heedful.study.kept_runs import trained_once
 from heedful.training.adversarial import train_adversary
-from heedful.training.from_corpus import train_run
 from heedful.training.presets import prepare
-from heedful.training.run import RESULT, Run, load_run
+from heedful.training.run import Run
 
 TRAINED = ("uniform", "shuffled")
 SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
@@ -140,7 +140,5 @@ def _value(finding: Any) -> float | None:
 
 
 def _trained(corpus: Corpus, out: Path, model: str, changes: Mapping[str, Any]) -> Run:
-    if (out / RESULT).exists():
-        return load_run(out)
     settings, training = prepare(model, changes)
-    return train_run(corpus, model=settings, training=training, source={"preset": model}, out=out)
+    return trained_once(corpus, model=settings, training=training, source={"preset": model}, out=out)

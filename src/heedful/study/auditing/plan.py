@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heedful import files
 from heedful.data.encoded import EncodedTexts
 from heedful.errors import UserError, check_seed, choose_from
-from heedful.files import write_atomically
+from heedful.files import check_folder, write_atomically
 from heedful.settings import setting
 from heedful.study.auditing.at_hand import models_left, share_left
 from heedful.study.auditing.subjects import PLACES, READ_AGAIN, Audited
@@ -141,7 +140,7 @@ def text_limit(audited: Audited, settings: AuditSettings) -> int | None:
 
 def claim_folder(folder: Path, recipe: Mapping[str, Any]) -> None:
     """Begin an audit in a folder, or go on with it; one that holds anything else is refused."""
-    known = check_folder(folder, recipe)
+    known = begun_in(folder, recipe)
     if known is None:
         with write_atomically(folder / PLAN) as file:  # makes the folder
             json.dump(recipe, file, indent=1)
@@ -149,12 +148,12 @@ def claim_folder(folder: Path, recipe: Mapping[str, Any]) -> None:
     _refuse_other(folder, known, recipe, names={**recipe, **known})
 
 
-def check_folder(folder: Path, asked: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Refuse a place where this audit cannot be written, and write nothing; the recipe of one begun there.
+def begun_in(folder: Path, asked: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The recipe of an audit that was begun there; a place where this one cannot be written is refused.
 
     `asked` are parts of the recipe, as far as they are known before there is a model.
     """
-    files.check_folder(folder, marks=(PLAN,))
+    check_folder(folder, marks=(PLAN,))
     path = folder / PLAN
     if not path.exists():
         return None

@@ -19,11 +19,11 @@ from heedful.data.encoded import EncodedTexts
 from heedful.models.building import Classifier
 from heedful.models.trace import decisions
 from heedful.models.word_attention import word_attention
+from heedful.study.kept_runs import trained_once
 from heedful.study.seeds import compare_weights
 from heedful.training.callbacks import Callback
 from heedful.training.evaluation import logits_of
-from heedful.training.from_corpus import train_run
-from heedful.training.run import RESULT, Run, load_run
+from heedful.training.run import Run
 from heedful.trials.stream import Trial
 
 Say = Callable[[str], None]
@@ -47,15 +47,13 @@ def train_again(
     callbacks: Sequence[Callback] = (),
 ) -> Run:
     """The run's recipe on its corpus with another seed, or with uniform weights; kept in `out` if given."""
-    if out is not None and (out / RESULT).exists():
-        return load_run(out, device=str(run.model.head.weight.device))
     model, training = run.recipe.model, run.recipe.training
     if seed is not None:
         training = replace(training, seed=seed)
     if uniform:
         model, training = replace(model, control="uniform"), replace(training, penalty=0.0)
     about = {key: value for key, value in run.recipe.corpus.items() if key not in ("name", "fingerprint")}
-    return train_run(
+    return trained_once(
         corpus,
         model=model,
         training=training,
