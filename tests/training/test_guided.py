@@ -97,6 +97,16 @@ def test_uniform_guides_teach_what_the_uniform_control_learns(run, sets, small_c
     assert apart < 0.1
 
 
+def test_the_test_split_has_no_say_in_a_guided_training(run, sets):
+    own = {name: attention_over(run.model, encoded) for name, encoded in sets.items()}
+    changed, weights = {**sets, "test": sets["train"]}, {**own, "test": own["train"]}
+    first, second = guided(run, sets, own, epochs=3), guided(run, changed, weights, epochs=3)
+    for name, value in first.model.state_dict().items():
+        assert torch.equal(value, second.model.state_dict()[name])
+    assert first.dev_accuracy == second.dev_accuracy
+    assert len(first.decided) != len(second.decided)
+
+
 def test_weights_of_other_texts_are_refused(run, sets):
     guides = {name: attention_over(run.model, encoded) for name, encoded in sets.items()}
     with pytest.raises(UserError, match="words, but weights for"):
