@@ -1,6 +1,7 @@
 """`heedful gallery`: lists, trains, draws, and makes a sheet, with entries that take no time."""
 
 import json
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -34,6 +35,10 @@ def wins(seed, size):
     return Outcome(0.9 + seed / 100, 0.5 + 0.1 * small, 7, 7, table={"other": 0.25}, picture={"line": [1, 2]})
 
 
+def loses(seed, size):
+    return replace(wins(seed, size), figure=0.4 + seed / 100)
+
+
 def lacks(seed, size):
     raise UserError("There is no corpus.")
 
@@ -41,12 +46,16 @@ def lacks(seed, size):
 @pytest.fixture
 def entries(monkeypatch, tmp_path):
     modules = {"one": made("one", wins), "two": made("two", wins), "three": made("three", lacks)}
+    keep_entries(monkeypatch, modules)
+    monkeypatch.chdir(tmp_path)
+    return modules
+
+
+def keep_entries(monkeypatch, modules):
     monkeypatch.setattr(heedful.gallery, "ENTRIES", {name: name for name in modules})
     monkeypatch.setattr(
         heedful.gallery, "import_module", lambda module: SimpleNamespace(ENTRY=modules[module])
     )
-    monkeypatch.chdir(tmp_path)
-    return modules
 
 
 def test_without_a_name_the_entries_are_listed_and_nothing_is_trained(entries, tmp_path):
@@ -93,6 +102,30 @@ def test_all_makes_one_page_and_names_what_could_not_be_trained(entries, tmp_pat
     page = (tmp_path / "here" / "gallery.html").read_text(encoding="utf-8")
     assert page.count("data:image/png") == 2
     assert "could not be trained" in page
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (["--all"], 1),
+        (["loser"], 1),
+        (["winner"], 0),
+        (["winner", "--seeds", "1"], 1),
+        (["loser", "--size", "small"], 0),
+        (["--all", "--size", "small"], 0),
+    ],
+)
+def test_an_entry_that_does_not_pass_at_full_size_is_exit_code_one(monkeypatch, tmp_path, arguments, code):
+    keep_entries(monkeypatch, {"winner": made("winner", wins), "loser": made("loser", loses)})
+    result = run(app, ["gallery", *arguments, "--out", str(tmp_path / "here"), "--json"])
+    assert result.exit_code == code
+    passing = {entry["name"]: entry["passes"] for entry in json.loads(result.stdout)["entries"]}
+    assert passing.get("loser", False) is False
+
+
+def test_an_entry_that_could_not_be_trained_counts_more_than_one_that_does_not_pass(monkeypatch, tmp_path):
+    keep_entries(monkeypatch, {"loser": made("loser", loses), "three": made("three", lacks)})
+    assert run(app, ["gallery", "--all", "--out", str(tmp_path / "here")]).exit_code == 2
 
 
 @pytest.mark.parametrize(

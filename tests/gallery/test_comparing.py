@@ -1,6 +1,8 @@
 """When an entry passes: its gain over the seeds excludes none, and its figure reaches the aim."""
 
 import json
+import time
+from dataclasses import replace
 
 import pytest
 
@@ -66,7 +68,28 @@ def test_plain_values_hold_the_means_and_every_seed():
     assert shown["by_seed"][2]["table"] == {"other": 0.2}
 
 
+def test_waiting_costs_time_by_the_clock_and_none_of_the_processor():
+    def train(seed, size):
+        if seed == 1:
+            time.sleep(0.3)
+        return Outcome(0.9 + seed / 100, 0.5, 7, 7)
+
+    shown = compare_entry(replace(made([]), train=train)).to_dict()
+    assert shown["seconds"] >= 0.3
+    assert 0 < shown["processor_seconds"] < 0.2
+
+
+def test_processor_time_is_that_of_the_slowest_seed():
+    def train(seed, size):
+        begun = time.process_time()
+        while time.process_time() - begun < (0.02, 0.1, 0.06)[seed]:
+            pass
+        return Outcome(0.9 + seed / 100, 0.5, 7, 7)
+
+    assert 0.1 <= compare_entry(replace(made([]), train=train)).processor_seconds < 0.15
+
+
 def test_the_aims_of_the_specification_are_set():
-    assert entry("bahdanau").aim == 0.98
+    assert entry("bahdanau").aim == entry("luong").aim == 0.98
     assert entry("memory").aim == 0.95
     assert len(ENTRIES) == 12

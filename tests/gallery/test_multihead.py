@@ -1,8 +1,11 @@
 """Several heads: a task that one head, if it looks at places, provably cannot do."""
 
+from itertools import permutations
+
+import numpy as np
 import pytest
-import torch
 from matplotlib.figure import Figure
+from scipy.optimize import linprog
 
 from heedful.gallery.learning import parameters_of
 from heedful.gallery.multihead import (
@@ -41,17 +44,21 @@ def test_a_model_decides_both_answers_at_every_place():
     assert model.attend(symbols).weights.shape == (7, FIGURE, PLACES, PLACES)
 
 
-def test_no_blend_of_two_values_tells_both_whatever_the_linear_decision():
-    """The proof in the module's docstring, tried on random decisions: one of three orders always fails."""
-    draw = torch.Generator().manual_seed(0)
-    for weight in (0.3, 0.45):  # of the symbol to be named
-        speaks = torch.randn(1000, 3, 3, generator=draw, dtype=torch.float64)  # M(k, a)
-        works = torch.ones(1000, dtype=torch.bool)
-        for other in range(3):
-            for named in set(range(3)) - {other}:
-                blend = (1 - weight) * speaks[:, :, other] + weight * speaks[:, :, named]
-                works &= blend.argmax(-1) == named
-        assert not works.any()
+@pytest.mark.parametrize(("weight", "can"), [(0.3, False), (0.45, False), (0.55, True), (0.7, True)])
+def test_a_linear_decision_names_a_symbol_of_a_blend_only_if_it_has_more_weight(weight, can):
+    """The proof in the module's docstring as a linear programme: is there any M(k, a), 3 symbols?
+
+    With a margin of 1, which is no limit, because M may be as large as it likes.
+    """
+    margins = []  # rows r with r · M ≥ 1: the named symbol against each of the others, in every pair
+    for other, named in permutations(range(3), 2):
+        for rival in set(range(3)) - {named}:
+            row = np.zeros((3, 3))  # (k, a)
+            row[named, [other, named]] += [1 - weight, weight]
+            row[rival, [other, named]] -= [1 - weight, weight]
+            margins.append(row.ravel())
+    found = linprog(np.zeros(9), A_ub=-np.array(margins), b_ub=-np.ones(len(margins)), bounds=(None, None))
+    assert found.status == (0 if can else 2)  # solved, or infeasible; never a limit or a numerical failure
 
 
 def test_training_is_decided_by_the_seed():

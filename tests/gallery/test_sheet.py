@@ -107,3 +107,11 @@ def test_whether_an_entry_passes_is_said():
 def test_an_entry_that_could_not_be_trained_is_named_with_its_reason():
     page, _ = sheet(entry(), failures=[(replace(entry("third")), "no <corpus> at hand")])
     assert "third could not be trained: no <corpus> at hand" in read(page).text
+    assert "1 of 2 pass" in page
+
+
+def test_the_time_that_is_shown_is_the_processors():
+    compared = replace(compare_entry(entry()), seconds=71.0, processor_seconds=13.0)
+    page = contact_sheet([compared], {"first": PNG})
+    assert "13 s of processor time" in page
+    assert "71 s" not in page

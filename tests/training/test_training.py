@@ -8,11 +8,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from safetensors.torch import save_file
 
 from heedful.errors import UserError
 from heedful.models.settings import ModelSettings
 from heedful.training import run as files
 from heedful.training.callbacks import Callback
+from heedful.training.checkpoint import FORMAT as CHECKPOINT_FORMAT
 from heedful.training.checkpoint import Checkpoint
 from heedful.training.evaluation import evaluate, macro_f1, predict
 from heedful.training.from_corpus import encode_splits, train, train_run
@@ -263,6 +265,9 @@ def test_an_unfinished_run_with_other_settings_is_refused(small_corpus, tmp_path
         ("vocabulary.json", lambda data: data[:50], "damaged"),
         ("history.parquet", lambda data: data[:50], "damaged"),
         ("result.json", lambda data: b"{", "damaged"),
+        ("result.json", lambda data: b"[]", "damaged"),
+        ("result.json", lambda data: b"{}", "damaged"),
+        ("settings.toml", lambda data: data.replace(b"[model]", b"[[model]]"), "damaged"),
     ],
 )
 def test_a_damaged_or_foreign_run_is_refused_in_one_sentence(small_corpus, tmp_path, name, harm, sentence):
@@ -272,6 +277,14 @@ def test_a_damaged_or_foreign_run_is_refused_in_one_sentence(small_corpus, tmp_p
     with pytest.raises(UserError, match=sentence) as caught:
         load_run(tmp_path / "run")
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("facts", [None, "{}", "{", '{"best": 1}'])
+def test_a_checkpoint_with_other_facts_is_refused_in_one_sentence(tmp_path, facts):
+    metadata = {"format": CHECKPOINT_FORMAT, **({} if facts is None else {"facts": facts})}
+    save_file({"weights/head": torch.ones(3)}, tmp_path / "checkpoint", metadata=metadata)
+    with pytest.raises(UserError, match="damaged"):
+        Checkpoint.load(tmp_path / "checkpoint")
 
 
 def test_a_killed_training_goes_on_from_its_last_epoch(tmp_path):

@@ -220,6 +220,11 @@ def test_a_near_tie_is_named_and_a_clear_decision_is_not():
     order = torch.tensor([[0, 2, 1]])
     assert near_ties(close, order, relative=1e-9).tolist() == [True]
     assert near_ties(clear, order, relative=1e-9).tolist() == [False]
+    # Before anything is gone, too: two classes of equal votes, one of which leads from then on.
+    whole = by_hand([[0.5, 0.5]], [[[2, 3], [3, 2]]], [1, 0])
+    tied = by_hand([[0.5, 0.5]], [[[2, 3], [3, 2]]], [0, 0])
+    assert near_ties(tied, torch.tensor([[0, 1]]), relative=1e-9).tolist() == [True]
+    assert near_ties(whole, torch.tensor([[0, 1]]), relative=1e-9).tolist() == [False]
 
 
 @pytest.mark.slow

@@ -2,6 +2,8 @@
 
 The bare cells are the limit: forward and backward over the very blocks that the model's own cells are given
 (two passes in one direction each), and nothing else: no embedding, dropout, attention, head or optimiser.
+They are run on the blocks as they are, texts first, and also with words first, where cells are somewhat
+faster.
 Axes: B rows of a block (texts or sentences), T words or sentences, E width of what comes in.
 """
 
@@ -40,11 +42,17 @@ class RecurrentSpeed:
     cell_padding: float  # the same in the blocks that cells over words are given: by sentences in a hierarchy
     words_per_second: float
     bare_words_per_second: float
+    words_first_per_second: float  # of bare cells that are given (T,B,E) instead of (B,T,E)
 
     @property
     def share(self) -> float:
         """Ours ÷ bare: 1 would mean that all besides the cells costs nothing."""
         return self.words_per_second / self.bare_words_per_second
+
+    @property
+    def share_of_words_first(self) -> float:
+        """The same beside cells that are given words first."""
+        return self.words_per_second / self.words_first_per_second
 
 
 def measure_recurrent(
@@ -67,15 +75,18 @@ def measure_recurrent(
         learner = choose_learner(built, train, settings=training, device=torch.device("cpu"))
         # Each batch has its own least time, so that a moment's noise costs one batch of a round and not the
         # round; batches of one way follow each other, as they do in training.
-        cells = [[(_fresh(cell), _input(shape)) for cell, shape in given_to] for given_to in blocks]
-        contenders: dict[str, Callable[[], object]] = {
-            **{f"whole {number}": partial(learner.step, rows) for number, rows in enumerate(plan)},
-            **{f"bare {number}": partial(_pass_through, some) for number, some in enumerate(cells)},
-        }
+        contenders: dict[str, Callable[[], object]] = {}
+        for number, rows in enumerate(plan):
+            contenders[f"whole {number}"] = partial(learner.step, rows)
+        for way, texts_first in (("bare", True), ("words", False)):
+            for number, given_to in enumerate(blocks):
+                cells = [_fresh(cell, shape, texts_first=texts_first) for cell, shape in given_to]
+                contenders[f"{way} {number}"] = partial(_pass_through, cells)
         least = take_turns(contenders, rounds=rounds)
-    whole_seconds, bare_seconds = (
-        sum(seconds for name, seconds in least.items() if name.startswith(way)) for way in ("whole", "bare")
-    )
+    seconds = {
+        way: sum(least[f"{way} {number}"] for number in range(len(plan)))
+        for way in ("whole", "bare", "words")
+    }
     read, places = int(counts[len(plan) - 1]), _places(list(chain(*blocks)), built.words.modules())
     return RecurrentSpeed(
         model=model,
@@ -84,8 +95,9 @@ def measure_recurrent(
         words=read,
         batch_padding=padding(train.lengths, whole),
         cell_padding=1 - read / places,
-        words_per_second=read / whole_seconds,
-        bare_words_per_second=read / bare_seconds,
+        words_per_second=read / seconds["whole"],
+        bare_words_per_second=read / seconds["bare"],
+        words_first_per_second=read / seconds["words"],
     )
 
 
@@ -119,13 +131,11 @@ def _blocks(model: Classifier, train: EncodedTexts, rows: np.ndarray) -> list[Bl
     return found
 
 
-def _fresh(cell: Cell) -> Cell:
-    return type(cell)(cell.input_size, cell.hidden_size, batch_first=True)
-
-
-def _input(shape: torch.Size) -> Tensor:
-    """Something to read, with a gradient, since the vectors of words are trained."""
-    return torch.randn(shape, requires_grad=True)
+def _fresh(cell: Cell, shape: torch.Size, *, texts_first: bool) -> tuple[Cell, Tensor]:
+    """A cell like this one, and something to read, with a gradient, since vectors of words are trained."""
+    order = shape if texts_first else (shape[1], shape[0], shape[2])
+    new = type(cell)(cell.input_size, cell.hidden_size, batch_first=texts_first)
+    return new, torch.randn(order, requires_grad=True)
 
 
 def _pass_through(blocks: Sequence[tuple[Cell, Tensor]]) -> None:

@@ -141,7 +141,7 @@ def _recurrent(
     if not quiet:
         print_table(
             "Words a second in training (aim: at least 70 % of bare cells, batches under 3 % padding)",
-            ["model", "corpus", "padding", "in cells", "bare", "ours", "share"],
+            ["model", "corpus", "padding", "in cells", "bare", "ours", "share", "of words first"],
             [
                 [
                     one.model,
@@ -151,12 +151,16 @@ def _recurrent(
                     f"{one.bare_words_per_second:,.0f}",
                     f"{one.words_per_second:,.0f}",
                     f"{one.share:.0%}",
+                    f"{one.share_of_words_first:.0%}",
                 ]
                 for one in speeds
             ],
-            right=("padding", "in cells", "bare", "ours", "share"),
+            right=("padding", "in cells", "bare", "ours", "share", "of words first"),
         )
-    return [{**asdict(one), "share": one.share} for one in speeds]
+    return [
+        {**asdict(one), "share": one.share, "share_of_words_first": one.share_of_words_first}
+        for one in speeds
+    ]
 
 
 def _grid(short: str, long: str, rounds: int, data_dir: Path | None, *, quiet: bool) -> dict[str, Any]:

@@ -33,6 +33,9 @@ def gallery(
 ) -> None:
     """List the attention mechanisms, or train one beside a model without it and draw what it attends to.
 
+    The exit code is 1 if an entry does not pass at full size, and 2 if one could not be trained. No entry
+    passes with one seed: it has no interval.
+
     Example: `heedful gallery`, `heedful gallery bahdanau`, or `heedful gallery --all --out gallery`
     """
     from heedful.files import check_folder
@@ -62,6 +65,8 @@ def gallery(
     _show(compared, failures, folder, as_json, every)
     if failures:
         raise typer.Exit(2)
+    if size == "full" and not all(comparison.passes for comparison in compared):
+        raise typer.Exit(1)
 
 
 def _list(entries: "Sequence[Entry]", as_json: bool) -> None:

@@ -97,7 +97,10 @@ def make_catalogue(
 
 
 class Recommender(nn.Module):
-    """A user's profile times an item's vector; the profile is u, or (not for "factors") u and the history."""
+    """A user's profile times an item's vector, and a number b_j for each item.
+
+    The profile is u, or (not for "factors") u and the history.
+    """
 
     def __init__(self, catalogue: Catalogue, kind: str) -> None:
         super().__init__()
@@ -306,9 +309,9 @@ ENTRY = Entry(
     formula=(
         "β_lm = softmax_m w₂ᵀ ReLU(W₂ᵤ u + W₂ₓ x_lm + b₂),  x̄_l = Σ_m β_lm x_lm\n"
         "α_l = softmax_l w₁ᵀ ReLU(W₁ᵤ u + W₁ᵥ v_l + W₁ₚ p_l + W₁ₓ x̄_l + b₁)\n"
-        "score_j = (u + Σ_l α_l p_l)ᵀ v_j"
+        "score_j = (u + Σ_l α_l p_l)ᵀ v_j + b_j"
     ),
-    without="matrix factorisation with wider vectors: uᵀ v_j",
+    without="matrix factorisation with wider vectors: uᵀ v_j + b_j",
     measure="hit rate@10",
     better="higher",
     train=train,

@@ -45,6 +45,7 @@ def contact_sheet(
     `failures` are entries that could not be trained, each with the reason.
     """
     passing = sum(comparison.passes for comparison in comparisons)
+    tried = len(comparisons) + len(failures)
     rows = "".join(_row(comparison) for comparison in comparisons)
     parts = "".join(_part(comparison, pictures[comparison.entry.name]) for comparison in comparisons)
     missing = "".join(
@@ -59,7 +60,7 @@ def contact_sheet(
 <h1>The attention gallery</h1>
 <p>Each mechanism on the task it was made for, beside a model without it of equal parameters, trained in the
 same run with the same budget. An entry passes if the 95 % interval of its gain over the seeds excludes no
-gain, and its figure reaches the aim where there is one. {passing} of {len(comparisons)} pass.</p>
+gain, and its figure reaches the aim where there is one. {passing} of {tried} pass.</p>
 {missing}
 <table>
 <tr><th>entry<th>measure<th>with<th>without<th>gain and interval<th>aim<th>passes</tr>
@@ -112,7 +113,7 @@ def _part(comparison: Comparison, picture: bytes) -> str:
 ({first.parameters:,} parameters); without: {comparison.mean("baseline"):.3f}
 ({first.baseline_parameters:,} parameters). Gain {escape(shown_margin(comparison))} over
 {len(comparison.outcomes)} seeds. The model without it: {escape(entry.without)}.
-{comparison.seconds:.0f} s for the slowest seed.</p>
+{comparison.processor_seconds:.0f} s of processor time for the slowest seed.</p>
 <table>{further}</table>
 </article>
 """

@@ -12,7 +12,7 @@ class Dropout(nn.Dropout):
     """As `nn.Dropout`; on a CPU the rate is rounded to a multiple of 2⁻¹⁶, and values scaled to match."""
 
     def forward(self, input: Tensor) -> Tensor:
-        if not self.training or self.p == 0 or input.device.type != "cpu":
+        if not self.training or self.p in (0, 1) or input.device.type != "cpu":
             return super().forward(input)
         dropped = min(round(self.p * 2**16), 2**16 - 1)
         words = torch.empty(-(-input.numel() // 4), dtype=torch.int64).random_(-(2**63), None)

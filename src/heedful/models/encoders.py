@@ -2,7 +2,8 @@
 
 Each has `width` (H) and `mixes_tokens` (does a state carry what other words say?). Padding is on the right;
 what an encoder gives there is for nobody to read, and the models put 0 in its place. Encoders that mix tokens
-never let padding in: a text alone and the same text among longer ones get the same states.
+never let padding in: a text alone and the same text among longer ones get the same states. (What stands in
+padding must be finite, and of ordinary size; the models' own is 0.)
 
 The pretrained encoder has a file of its own, `pretrained`, because it reads sub-words.
 Axes: B texts (or sentences), T words, E embedding width, H state width.

@@ -55,7 +55,9 @@ class Checkpoint:
                 for key in file.keys():  # noqa: SIM118 (the file is not a mapping)
                     group, name = key.split("/", 1)
                     groups[group][name] = file.get_tensor(key)
-        except (SafetensorError, OSError) as error:
+        except (SafetensorError, OSError, KeyError, ValueError) as error:
             raise UserError(f"{path} is damaged ({error}): remove it to train anew.") from error
-        facts: dict[str, Any] = json.loads(metadata["facts"])
-        return Checkpoint(**{**groups, **facts})
+        try:
+            return Checkpoint(**{**groups, **json.loads(metadata["facts"])})
+        except (KeyError, TypeError, ValueError) as error:
+            raise UserError(f"{path} is damaged ({error}): remove it to train anew.") from error

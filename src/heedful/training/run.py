@@ -37,6 +37,7 @@ SETTINGS, VOCABULARY, WEIGHTS, HISTORY, RESULT = (
     "history.parquet",
     "result.json",
 )
+RESULTS = {"dev_accuracy", "test_accuracy", "epoch", "epochs", "seconds"}  # what every result tells
 CHECKPOINT, LOCK = "checkpoint.safetensors", ".lock"
 ENCODER = "encoder"  # of a pretrained one: its network and tokenizer, as Hugging Face saves them
 NETWORK = "words.encoder.network."  # how its weights are called inside ours
@@ -73,7 +74,7 @@ class Recipe:
             raise UserError(f"{path} is damaged: {error}.") from error
         if content.get("format") != FORMAT:
             raise UserError(
-                f"{path} is of format {content.get('format')}, but this heedful reads format {FORMAT}: "
+                f"{path} is of format {content.get('format')!r}, but this heedful reads format {FORMAT!r}: "
                 "train the model anew, or use the version that wrote it."
             )
         try:
@@ -86,6 +87,8 @@ class Recipe:
             )
         except KeyError as error:
             raise UserError(f"{path} is damaged: {error.args[0]} is missing.") from error
+        except (TypeError, AttributeError) as error:
+            raise UserError(f"{path} is damaged: a section is not of its kind ({error}).") from error
 
 
 @dataclass(frozen=True)
@@ -190,5 +193,7 @@ def load_run(folder: str | Path, *, device: str = "cpu") -> Run:
         ) from error
     except (OSError, ValueError) as error:
         raise UserError(f"{folder} is damaged: {str(error).splitlines()[0]}") from error
+    if not isinstance(result, dict) or not RESULTS.issubset(result):
+        raise UserError(f"{folder / RESULT} is damaged: it must hold {', '.join(sorted(RESULTS))}.")
     result.pop("schema", None)
     return Run(model.to(place).eval(), recipe, vocabulary, history, result, folder)

@@ -81,7 +81,7 @@ def stepwise_flips(trace: Trace, order: Tensor, *, budget: int = BUDGET) -> Tens
 
 
 def near_ties(trace: Trace, order: ArrayLike | Tensor, *, relative: float | None = None) -> Tensor:
-    """Where (B,) rounding may have decided: up to the flip, a rival once came near the decided class.
+    """Where (B,) rounding may have decided: at first or up to the flip a rival came near the decided class.
 
     Near is within `relative` of the votes left for the two classes, without their signs. `relative` is a
     hundred roundings of the trace's precision unless said. For a linear head over one row of weights.
@@ -168,7 +168,18 @@ def _near(votes: Votes, order: Longs, counts: Longs, relative: float) -> Bools:
     gap, scale = (x - sign * np.take_along_axis(x, decided, 2) for x, sign in ((left, 1), (scale, -1)))
     close: Bools = (abs(gap) <= relative * scale) & (mass > 0)[..., None]
     np.put_along_axis(close, np.broadcast_to(decided, (*close.shape[:2], 1)), False, 2)
-    return _first(np.logical_or.reduce(close, axis=2), np.where(sizes < 0, counts, sizes)) > 0
+    later = _first(np.logical_or.reduce(close, axis=2), np.where(sizes < 0, counts, sizes)) > 0
+    return later | _near_at_first(votes, unsigned, relative)
+
+
+def _near_at_first(votes: Votes, unsigned: Votes, relative: float) -> Bools:
+    """Whether (B,) a rival comes near the decided class before anything is gone."""
+    decided = votes.decided[:, None]
+    gap = votes.total - np.take_along_axis(votes.total, decided, 1)
+    scale = unsigned.total + np.take_along_axis(unsigned.total, decided, 1)
+    close: Bools = abs(gap) <= relative * scale
+    np.put_along_axis(close, decided, False, 1)
+    return np.logical_or.reduce(close, axis=1)
 
 
 def _stepwise(trace: Trace, rank: Tensor, budget: int) -> Tensor:

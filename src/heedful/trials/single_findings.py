@@ -88,12 +88,17 @@ def single_findings(
         )
     where = {**(coordinates or {}), "ranking": ranking, "excluded_alone": table.alone}
     nulls = {"random": share_of(tested.other_flips)}
+    lead_nulls, negative_nulls, mean_nulls = {}, {}, {}
     if shuffled is not None:
-        nulls["shuffled"] = share_of(shuffled.tested.top_flips)
+        beside = shuffled.tested
+        nulls["shuffled"] = share_of(beside.top_flips)
+        lead_nulls["shuffled"] = paired_difference(beside.top_flips, beside.other_flips, seed=seed)
+        negative_nulls["shuffled"] = share_of(beside.delta_js < 0)
+        mean_nulls["shuffled"] = _mean(beside.delta_js, seed)
     flips = share_of(tested.top_flips)
     difference = paired_difference(tested.top_flips, tested.other_flips, seed=seed)
     negative = share_of(tested.delta_js < 0)
-    mean = Estimate(float(tested.delta_js.mean()), bootstrap_interval(tested.delta_js, seed=seed))
+    mean = _mean(tested.delta_js, seed)
     count = len(tested)
     return [
         Finding(
@@ -112,6 +117,7 @@ def single_findings(
             difference.value,
             interval=difference.interval,
             count=count,
+            baselines=lead_nulls,
             unit="of instances",
             better="higher",
             coordinates={**where, "top_only": table.top_only, "other_only": table.other_only},
@@ -123,6 +129,7 @@ def single_findings(
             negative.value,
             interval=negative.interval,
             count=count,
+            baselines=negative_nulls,
             unit="of instances",
             better="lower",
             coordinates=where,
@@ -133,9 +140,14 @@ def single_findings(
             mean.value,
             interval=mean.interval,
             count=count,
+            baselines=mean_nulls,
             unit="nats",
             better="higher",
             coordinates=where,
             measured="mean of JS after erasing the top item minus JS after erasing a random other item",
         ),
     ]
+
+
+def _mean(values: Floats, seed: int) -> Estimate:
+    return Estimate(float(values.mean()), bootstrap_interval(values, seed=seed))
