@@ -139,6 +139,37 @@ def test_the_centre_learns_through_the_gaussian():
     assert module.projection.grad.abs().sum() > 0
 
 
+@pytest.mark.parametrize(("dtype", "step"), [(torch.bfloat16, 301), (torch.half, 2501)], ids=str)
+def test_centres_are_counted_exactly_whatever_the_query_is(dtype, step):
+    # bfloat16 has no number between 300 and 302, half none between 2500 and 2502.
+    mask, query = torch.ones(1, step + 2, dtype=torch.bool), torch.zeros(1, H, dtype=dtype)
+    assert monotonic().centres(query, mask, first=step).tolist() == [step]
+    assert monotonic().centres(query[:, None], mask, first=step).tolist() == [[step]]
+    middle = predictive().to(dtype).centres(query, mask)  # where a query of zeros looks
+    assert middle.tolist() == [(step + 2) / 2]
+
+
+def test_a_coarse_query_reads_the_slots_of_its_step_and_the_weights_are_of_its_dtype():
+    last, dtype = 311, torch.bfloat16
+    mask = torch.ones(1, last, dtype=torch.bool)
+    states, query = torch.zeros(1, last, H, dtype=dtype), torch.zeros(1, H, dtype=dtype)
+    weights = monotonic().to(dtype)(states, mask, query=query, first=301).weights
+    assert (weights[0].nonzero().squeeze(-1) + 1).tolist() == [300, 301, 302]
+    module = LocalPredictive(DotScore(H, query=H), query=H, reach=2).to(dtype)
+    attended = module(states, mask, query=query)
+    assert attended.weights.dtype == attended.context.dtype == weights.dtype == dtype
+    bell = gaussian(tensor([last / 2]), last, deviation=1.0)
+    near = centred_window(tensor([last / 2]), mask, reach=2)
+    torch.testing.assert_close(attended.weights, (bell * near / near.sum()).to(dtype))
+
+
+def test_windows_and_bells_around_coarse_centres_are_of_exact_slots():
+    centre = tensor([300.0], dtype=torch.bfloat16)
+    mask = torch.ones(1, 311, dtype=torch.bool)
+    assert centred_window(centre, mask, reach=1).nonzero()[:, 1].tolist() == [298, 299, 300]
+    torch.testing.assert_close(gaussian(centre, 311, deviation=1.0)[0, 300].item(), math.exp(-0.5))
+
+
 @every
 @one_or_several
 def test_masked_tokens_get_exactly_zero_and_what_they_hold_changes_nothing(build, queries):

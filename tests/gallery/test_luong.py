@@ -6,7 +6,7 @@ from matplotlib.figure import Figure
 
 from heedful.gallery.dates import LENGTH, OUTPUTS, encode_dates, write_dates
 from heedful.gallery.learning import parameters_of
-from heedful.gallery.luong import BASELINE, ENTRY, FIGURE, KINDS, LONGEST, WIDTH, Rewriter
+from heedful.gallery.luong import BASELINE, ENTRY, FIGURE, KINDS, LONGEST, RATES, WIDER, WIDTH, Rewriter
 from heedful.gallery.rewriting import Encoder, turned_round
 from heedful.gallery.seeded import seeded
 
@@ -23,7 +23,7 @@ def test_every_kind_writes_dates_and_says_where_it_read(kind):
     dates = write_dates(7, test=False, seed=0)
     for written in (small(kind)(dates.sources, dates.targets), small(kind)(dates.sources)):
         assert written.logits.shape == (7, LENGTH, len(OUTPUTS))
-        assert (written.weights is None) == (kind == BASELINE)
+        assert (written.weights is None) == (kind in (BASELINE, WIDER))
         assert written.weights is None or written.weights.shape == (7, LENGTH, dates.sources.shape[1])
         assert (written.centres is None) == (kind != "local-p")
 
@@ -81,9 +81,17 @@ def test_no_text_is_longer_than_the_longest():
     assert write_dates(5000, test=False, seed=0).sources.shape[1] <= LONGEST
 
 
-def test_the_baseline_has_as_many_parameters():
-    counts = [parameters_of(Rewriter(WIDTH, kind=kind)) for kind in (FIGURE, BASELINE)]
-    assert counts[0] == counts[1]
+def test_no_kind_has_more_parameters_than_its_baseline():
+    counts = {kind: parameters_of(Rewriter(WIDTH, kind=kind)) for kind in KINDS}
+    assert counts["dot"] == counts["local-m"] == counts[BASELINE]
+    for kind in ("general", "concat", "local-p", "location"):
+        assert counts[BASELINE] < counts[kind] <= counts[WIDER]
+    assert counts[WIDER] < 1.01 * counts["general"]  # of the three that have most, the one with least
+
+
+def test_every_kind_has_a_rate_that_was_tried_for_it():
+    assert RATES.keys() == KINDS.keys()
+    assert set(RATES.values()) <= {0.01, 0.02, 0.03, 0.04}
 
 
 @pytest.mark.slow

@@ -6,6 +6,7 @@ Axes: B codes, T places in A(i), the code first, H width of an embedding, A widt
 """
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from heedful.attention.additive import AdditiveScore
@@ -27,7 +28,8 @@ class AncestorAttention(nn.Module):
         """Mix states (B,T,H): each row a code, its ancestors after it, real where the mask (B,T) is true."""
         check_shape("AncestorAttention", "states", tensor=states, expected=("B", "T", self.score.hidden))
         check_shape("AncestorAttention", "a mask", tensor=mask, expected=states.shape[:2])
-        scores = self.score(states, states[:, 0])
+        code = F.pad(states[:, :1], (0, 0, 0, 1))[:, 0]  # 0 where there is no place at all
+        scores = self.score(states, code)
         return read(scores, states, mask=mask, normalise=masked_softmax, where="AncestorAttention")
 
 
@@ -37,6 +39,8 @@ def ancestor_table(parents: Tensor) -> tuple[Tensor, Tensor]:
     Beyond the root a row repeats it, so that every entry can be looked up.
     """
     check_shape("ancestor_table", "parents", tensor=parents, expected=("V",))
+    if parents.is_floating_point() or parents.dtype == torch.bool:
+        raise UserError(f"ancestor_table needs parents in whole numbers, but {parents.dtype} came.")
     if parents.numel() and (int(parents.max()) >= len(parents) or int(parents.min()) < -1):
         raise UserError(
             f"ancestor_table needs parents from -1 to {len(parents) - 1}, "

@@ -23,7 +23,7 @@ from heedful.attention.attended import weighted_sum
 from heedful.attention.controls import uniform_weights
 from heedful.attention.initial import Init, new_weight, xavier_init
 from heedful.attention.normalise import finite, sigmoid_weights
-from heedful.attention.shapes import check_mask, check_shape
+from heedful.attention.shapes import Axis, check_mask, check_shape, shown
 from heedful.errors import UserError
 
 
@@ -51,9 +51,15 @@ torch.export.register_dataclass(DualAttended, serialized_type_name="heedful.atte
 
 def window_scores(states: Tensor, mask: Tensor, *, kernel: Tensor) -> Tensor:
     """Score each word by its window: states (B,T,H) and a kernel (w,H), w odd, give (B,T)."""
+    check_text("window_scores", states, mask, hidden="H")
     check_shape("window_scores", "a kernel", tensor=kernel, expected=("w", states.shape[-1]))
+    width, words = kernel.shape[0], states.shape[1]
+    if width % 2 == 0:
+        raise UserError(f"window_scores needs a kernel of odd width, but {shown(kernel.shape)} came.")
     columns = states.masked_fill(~mask.unsqueeze(-1), 0).mT  # (B,H,T)
-    return F.conv1d(columns, kernel.mT.unsqueeze(0), padding=kernel.shape[0] // 2).squeeze(1)
+    # One place more than there are words, cut off again: so a text of no words has scores too, none.
+    padded = F.pad(columns, (width // 2, width // 2 + 1))
+    return F.conv1d(padded, kernel.mT.unsqueeze(0)).squeeze(1)[:, :words]
 
 
 def pass_gates(states: Tensor, scores: Tensor, mask: Tensor) -> Gated:
@@ -110,6 +116,8 @@ class ConvolutionMaxima(nn.Module):
         super().__init__()
         if not lengths or min(lengths) < 1:
             raise UserError(f"ConvolutionMaxima needs lengths of 1 or more words, but {tuple(lengths)} came.")
+        if filters < 1:
+            raise UserError(f"ConvolutionMaxima needs at least one filter, but {filters} came.")
         self.hidden, self.lengths = hidden, tuple(lengths)
         self.convolutions = nn.ModuleList(nn.Conv1d(hidden, filters, length) for length in self.lengths)
 
@@ -117,10 +125,11 @@ class ConvolutionMaxima(nn.Module):
         """Turn words (B,T,H) into (B, F × number of lengths), 0 for a text without words."""
         check_text(type(self).__name__, states, mask, hidden=self.hidden)
         columns = states.masked_fill(~mask.unsqueeze(-1), 0).mT  # (B,H,T)
-        closed = ~mask.unsqueeze(1)
         # A convolution may reach beyond the text, where all is 0: a text shorter than it has a maximum too.
+        # One place more than there are words, closed: so a text of no words has a place too.
+        closed = ~F.pad(mask, (0, 1)).unsqueeze(1)
         found = [
-            convolve(F.pad(columns, (0, length - 1))).tanh().masked_fill(closed, -1).amax(-1)
+            convolve(F.pad(columns, (0, length))).tanh().masked_fill(closed, -1).amax(-1)
             for convolve, length in zip(self.convolutions, self.lengths, strict=True)
         ]
         return torch.cat(found, -1) * mask.any(-1, keepdim=True)
@@ -153,7 +162,7 @@ class DualAttention(nn.Module):
         return DualAttended(torch.cat(found, -1), near, whole)
 
 
-def check_text(where: str, states: Tensor, mask: Tensor, *, hidden: int) -> None:
+def check_text(where: str, states: Tensor, mask: Tensor, *, hidden: Axis) -> None:
     check_shape(where, "states", tensor=states, expected=("B", "T", hidden))
     check_shape(where, "a mask", tensor=mask, expected=states.shape[:2])
     check_mask(where, mask)

@@ -33,8 +33,9 @@ def location_features(previous: Tensor, filters: Tensor) -> Tensor:
     check_shape("location_features", "filters", tensor=filters, expected=("K", "W"))
     if filters.shape[1] % 2 == 0:
         raise UserError(f"location_features needs filters of odd width, but {shown(filters.shape)} came.")
-    seen = F.conv1d(previous.unsqueeze(1), filters.unsqueeze(1), padding=filters.shape[1] // 2)  # (B,K,T)
-    return seen.mT
+    # One place more than there are tokens, cut off again: so a text of no tokens has features too, none.
+    padded = F.pad(previous.unsqueeze(1), (filters.shape[1] // 2, filters.shape[1] // 2 + 1))
+    return F.conv1d(padded, filters.unsqueeze(1)).mT[:, : previous.shape[1]]
 
 
 class LocationSensitiveAttention(nn.Module):
@@ -51,6 +52,8 @@ class LocationSensitiveAttention(nn.Module):
         init: Init = xavier_init,
     ) -> None:
         super().__init__()
+        if filters < 0:
+            raise UserError(f"LocationSensitiveAttention needs 0 or more filters, but {filters} came.")
         if query is None and not filters:
             raise UserError("LocationSensitiveAttention needs a query, filters or both, but neither came.")
         if window < 1 or window % 2 == 0:

@@ -1,8 +1,9 @@
 """Memory-based attention: a query addresses keys and reads their values, then asks again with what it read.
 
 One hop: e_i = a(q, k_i), α = softmax(e), c = Σ α_i v_i. The next one asks q ← R_n(q + c), R_n learned: Miller
-et al. (2016), whose single-embedding case is Sukhbaatar et al. (2015). So a later hop can look for what an
-earlier one found. (The survey's scan gives one hop; its normalising sum runs over another index than i.)
+et al. (2016), a variant of Sukhbaatar et al. (2015), who ask q + c (or a matrix times q, plus c). So a later
+hop can look for what an earlier one found. (The survey's scan gives one hop; its normalising sum runs over
+another index than i.)
 Axes: B instances, T memories, H width of queries, keys and values, N hops.
 """
 
@@ -17,7 +18,7 @@ from heedful.attention.attended import attend
 from heedful.attention.dot import dot_scores
 from heedful.attention.initial import Init, new_weight, normal_init
 from heedful.attention.normalise import Normaliser, masked_softmax
-from heedful.attention.shapes import check_shape
+from heedful.attention.shapes import Axis, check_mask, check_shape, shown
 from heedful.errors import UserError
 
 
@@ -45,6 +46,10 @@ def recall(
     normalise: Normaliser = masked_softmax,
 ) -> Recalled:
     """Address keys (B,T,H) by a query (B,H), read values (B,T,H), once for each of the matrices (N,H,H)."""
+    check_memory("recall", query, keys, values, mask=mask, width="H")
+    check_shape("recall", "matrices", tensor=matrices, expected=("N", query.shape[-1], query.shape[-1]))
+    if len(matrices) < 1:
+        raise UserError(f"recall needs a matrix for each hop, but {shown(matrices.shape)} came.")
     hops = []
     for matrix in matrices:
         hop = attend(query, keys, values, mask, score=score, normalise=normalise)
@@ -78,14 +83,20 @@ class MemoryHops(nn.Module):
 
     def forward(self, keys: Tensor, mask: Tensor, *, query: Tensor, values: Tensor | None = None) -> Recalled:
         """Ask a memory of keys (B,T,H) and values (B,T,H), by default the keys, with a query (B,H)."""
-        check_shape("MemoryHops", "keys", tensor=keys, expected=("B", "T", self.width))
-        check_shape("MemoryHops", "a query", tensor=query, expected=(keys.shape[0], self.width))
-        check_shape("MemoryHops", "a mask", tensor=mask, expected=keys.shape[:2])
-        if values is None:
-            values = keys
-        check_shape("MemoryHops", "values", tensor=values, expected=keys.shape)
+        values = keys if values is None else values
+        check_memory("MemoryHops", query, keys, values, mask=mask, width=self.width)
         settings = {"score": self.score, "normalise": self.normalise}
         return recall(query, keys, values, mask, matrices=self.matrices, **settings)
 
     def extra_repr(self) -> str:
         return f"{self.width}, hops={self.hops}"
+
+
+def check_memory(
+    where: str, query: Tensor, keys: Tensor, values: Tensor, *, mask: Tensor, width: Axis
+) -> None:
+    check_shape(where, "keys", tensor=keys, expected=("B", "T", width))
+    check_shape(where, "a query", tensor=query, expected=(keys.shape[0], keys.shape[2]))
+    check_shape(where, "a mask", tensor=mask, expected=keys.shape[:2])
+    check_mask(where, mask)
+    check_shape(where, "values", tensor=values, expected=keys.shape)

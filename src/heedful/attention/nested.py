@@ -39,8 +39,13 @@ def nest(outer: Tensor, inner: Tensor, *, hard: bool = False) -> Tensor:
 
     Hard: the word with the largest weight counts 1, the others 0.
     """
+    check_shape("nest", "weights of words", tensor=outer, expected=("B", "T"))
+    sizes = (outer.shape[0], "Q", outer.shape[1], "J")
+    check_shape("nest", "weights of characters", tensor=inner, expected=sizes)
     if hard:
-        largest = torch.arange(outer.shape[-1], device=outer.device) == outer.argmax(-1, keepdim=True)
+        # One place more than there are words, of weight 0: so a sentence of no words has a largest too.
+        first = F.pad(outer, (0, 1)).argmax(-1, keepdim=True)
+        largest = torch.arange(outer.shape[-1], device=outer.device) == first
         outer = (largest & (outer > 0)).to(outer.dtype)  # a row without words stays at 0
     return outer[:, None, :, None] * inner
 

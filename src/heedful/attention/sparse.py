@@ -8,10 +8,12 @@ and differentiating that form gives the exact Jacobian.
 With z measured from the largest of its row, τ ≥ −1. So any z below −2 may be raised to −2 without changing a
 weight: this is how masked tokens drop out and why no score is too large. (Raised to −1 they would lie on the
 threshold itself, and rounding would decide who belongs to the support.) The promises of `normalise` hold.
+Where a row is asked for its largest or its threshold a place is added, so that a row of no tokens has them.
 Axes: T tokens, the last.
 """
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from heedful.attention.normalise import finite
@@ -23,7 +25,7 @@ def sparsemax(scores: Tensor, mask: Tensor) -> Tensor:
     ranked, sizes = ranking(z)
     sums = ranked.cumsum(-1)
     size = (1 + sizes * ranked > sums).sum(-1, keepdim=True).clamp(min=1)
-    inside = ~(z <= (sums.gather(-1, size - 1) - 1) / size)  # NaN is inside, so that it shows
+    inside = ~(z <= (F.pad(sums, (0, 1)).gather(-1, size - 1) - 1) / size)  # NaN is inside, so that it shows
 
     threshold = (z.masked_fill(~inside, 0).sum(-1, keepdim=True) - 1) / inside.sum(-1, keepdim=True)
     weights = (z - threshold).clamp(min=0)
@@ -38,7 +40,7 @@ def entmax15(scores: Tensor, mask: Tensor) -> Tensor:
     spreads = ranked.square().cumsum(-1) - sizes * means.square()
     thresholds = means - ((1 - spreads) / sizes).clamp(min=0).sqrt()
     size = (thresholds <= ranked).sum(-1, keepdim=True).clamp(min=1)
-    inside = ~(z <= thresholds.gather(-1, size - 1))  # NaN is inside, so that it shows
+    inside = ~(z <= F.pad(thresholds, (0, 1)).gather(-1, size - 1))  # NaN is inside, so that it shows
 
     # The same threshold again, now from deviations about the mean, which lose no digits in long rows.
     size = inside.sum(-1, keepdim=True)
@@ -52,7 +54,8 @@ def entmax15(scores: Tensor, mask: Tensor) -> Tensor:
 def below_largest(scores: Tensor, mask: Tensor, *, divisor: int) -> Tensor:
     """z = (a − max a) / divisor within [−2, 0], masked tokens at −2; half precision is widened."""
     wide = finite(scores.float() if scores.dtype.itemsize < 4 else scores)
-    largest = wide.detach().masked_fill(~mask, -torch.inf).amax(-1, keepdim=True)
+    real = wide.detach().masked_fill(~mask, -torch.inf)
+    largest = F.pad(real, (0, 1), value=-torch.inf).amax(-1, keepdim=True)
     return ((wide - largest) / divisor).clamp(min=-2).masked_fill(~mask, -2)
 
 

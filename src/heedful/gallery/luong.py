@@ -38,6 +38,7 @@ WIDTH = 32  # of the encoder, in each direction; the decoder has twice that
 REACH = 8  # D
 LONGEST = 32  # characters of a text
 FIGURE, BASELINE = "dot", "last state"
+WIDER = "last state, wider"  # the baseline of the kinds that have parameters of their own
 
 KINDS: dict[str, Callable[[int], nn.Module | None]] = {
     "dot": lambda hidden: Attention(DotScore(hidden, query=hidden)),
@@ -48,10 +49,20 @@ KINDS: dict[str, Callable[[int], nn.Module | None]] = {
     "local-p": lambda hidden: LocalPredictive(
         DotScore(hidden, query=hidden), query=hidden, reach=REACH, init=xavier_init
     ),
-    "last state": lambda hidden: None,
+    BASELINE: lambda hidden: None,
+    WIDER: lambda hidden: None,
 }
-# The best of 0.01, 0.02, 0.03 and 0.04 for seed 100, which is not among the reported ones.
-RATES = {"last state": 0.03}  # the others: that of the budget
+# For each kind the best of 0.01, 0.02, 0.03 and 0.04 with seed 100, which is not among the reported ones.
+RATES = {
+    "dot": 0.01,
+    "general": 0.01,
+    "concat": 0.02,
+    "location": 0.02,
+    "local-m": 0.02,
+    "local-p": 0.01,
+    BASELINE: 0.03,
+    WIDER: 0.02,
+}
 
 
 class Source(NamedTuple):
@@ -71,13 +82,14 @@ class Rewriter(nn.Module):
     def __init__(self, width: int, *, kind: str) -> None:
         super().__init__()
         hidden = 2 * width
+        joined = hidden * 3 // 2 if kind == WIDER else hidden
         self.encoder = Encoder(width)
         self.first = nn.Linear(hidden, hidden)
         self.characters = nn.Embedding(len(OUTPUTS) + 1, CHARACTERS)  # the last: nothing written yet
         self.recurrence = nn.GRU(CHARACTERS, hidden, batch_first=True)
         self.attention = KINDS[kind](hidden)
-        self.join = nn.Linear(2 * hidden, hidden)
-        self.decide = nn.Linear(hidden, len(OUTPUTS))
+        self.join = nn.Linear(2 * hidden, joined)
+        self.decide = nn.Linear(joined, len(OUTPUTS))
 
     def forward(self, sources: Tensor, targets: Tensor | None = None) -> Written:
         """Write (B,N) characters for sources (B,T), each after those of the targets or else after its own."""
@@ -123,7 +135,7 @@ def train(seed: int, size: Size) -> Outcome:
     for kind in KINDS if size == "full" else (FIGURE, "local-p", BASELINE):
         with one_thread(), seeded(seed):
             model = Rewriter(WIDTH, kind=kind)
-            learn_dates(model, dates, replace(budget, rate=RATES.get(kind, budget.rate)))
+            learn_dates(model, dates, replace(budget, rate=RATES[kind]))
             matches[kind], parameters[kind] = exact_match(model, tested), parameters_of(model)
             if kind == "local-p":
                 picture = align_examples(model)
@@ -147,9 +159,9 @@ def draw(outcome: Outcome, figure: "Figure") -> None:
 
 
 def draw_kinds(axes: "Axes", outcome: Outcome) -> None:
-    """A bar a kind, the baseline's in another colour."""
+    """A bar a kind, the baselines' in another colour."""
     matches = outcome.picture["matches"]
-    colours = ["tab:orange" if kind == BASELINE else "tab:blue" for kind in matches]
+    colours = ["tab:orange" if kind in (BASELINE, WIDER) else "tab:blue" for kind in matches]
     bars = axes.barh(list(matches), list(matches.values()), color=colours)
     axes.bar_label(bars, [f"{match:.1%}" for match in matches.values()], padding=3, fontsize=9)
     axes.set(xlim=(0, 1.3), xticks=(0, 0.5, 1), xlabel="exact match")
@@ -171,4 +183,5 @@ ENTRY = Entry(
     better="higher",
     train=train,
     draw=draw,
+    aim=0.98,
 )
