@@ -35,7 +35,7 @@ def run(corpus):
 
 @pytest.fixture(scope="module")
 def audit(run, corpus, tmp_path_factory):
-    return heedful.audit(run, corpus, out=tmp_path_factory.mktemp("audits") / "whole", seeds=2)
+    return heedful.audit(run, corpus, out=tmp_path_factory.mktemp("audits") / "whole", seeds=3)
 
 
 def read(subject, corpus, folder, **changes):
@@ -142,14 +142,14 @@ def test_a_restart_does_no_stage_again(audit, run, corpus, monkeypatch):
 
     for name in ("words_trial", "layer_trial", "weights_trial", "seeds_trial"):
         monkeypatch.setattr(measuring, name, lambda *_, **__: refuse)
-    plan = make_plan(open_subject(run, corpus), AuditSettings(seeds=2))
+    plan = make_plan(open_subject(run, corpus), AuditSettings(seeds=3))
     found = measure(plan, audit.folder)
     assert judge(Evidence(**found.evidence)) == audit.verdict
 
 
 def test_a_finished_audit_given_again_announces_no_work(audit, run, corpus):
     said = []
-    again = heedful.audit(run, corpus, out=audit.folder, seeds=2, say=said.append)
+    again = heedful.audit(run, corpus, out=audit.folder, seeds=3, say=said.append)
     assert again.verdict == audit.verdict
     assert any("at hand" in line for line in said)
     assert not any(line.startswith(("About", "Training again")) for line in said)
@@ -159,18 +159,18 @@ def test_an_audit_that_lacks_one_model_announces_that_alone(audit, run, corpus, 
     shutil.copytree(audit.folder, tmp_path / "cut")
     shutil.rmtree(tmp_path / "cut" / "runs" / "uniform")
     (tmp_path / "cut" / "records" / "uniform.json").unlink()
-    assert list(make_plan(open_subject(run, corpus), AuditSettings(seeds=2)).estimate(tmp_path / "cut")) == [
+    assert list(make_plan(open_subject(run, corpus), AuditSettings(seeds=3)).estimate(tmp_path / "cut")) == [
         "training again"
     ]
     said = []
-    heedful.audit(run, corpus, out=tmp_path / "cut", seeds=2, say=said.append)
+    heedful.audit(run, corpus, out=tmp_path / "cut", seeds=3, say=said.append)
     assert [line for line in said if line.startswith("Training again")] == ["Training again: uniform …"]
     assert any("what is left" in line for line in said)
 
 
 def test_a_folder_of_another_audit_is_refused(audit, run, corpus):
     with pytest.raises(UserError, match="another audit"):
-        heedful.audit(run, corpus, out=audit.folder, seeds=2, seed=1)
+        heedful.audit(run, corpus, out=audit.folder, seeds=3, seed=1)
 
 
 def test_other_scores_of_the_same_name_are_not_taken_for_these(tmp_path, run, corpus):
@@ -194,7 +194,7 @@ def test_a_folder_with_other_files_is_refused(tmp_path, run, corpus):
 
 
 def test_no_word_of_the_data_is_written_where_texts_are_kept_out(tmp_path, run, corpus):
-    found = heedful.audit(run, corpus, out=tmp_path / "private", seeds=2, keep_texts=False)
+    found = heedful.audit(run, corpus, out=tmp_path / "private", seeds=3, keep_texts=False)
     assert found.reading == "faithful"
     assert found.content["instances"] == found.content["words"] == []
     words = {word.encode() for text in corpus.texts for word in text.split()}
@@ -205,7 +205,7 @@ def test_no_word_of_the_data_is_written_where_texts_are_kept_out(tmp_path, run, 
 
 
 def test_a_restart_trains_nothing_again_though_no_model_was_kept(tmp_path, run, corpus, monkeypatch):
-    asked = {"out": tmp_path / "private", "seeds": 2, "uniform": False, "keep_texts": False}
+    asked = {"out": tmp_path / "private", "seeds": 3, "uniform": False, "keep_texts": False}
     first = heedful.audit(run, corpus, **asked)
 
     def refuse(*_, **__):

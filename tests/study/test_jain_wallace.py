@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -18,7 +19,7 @@ from heedful.report.jain_wallace.naming import class_colours, grid_of, label_edg
 from heedful.study.experiment import find_experiments, reproduce
 from heedful.study.ground import MAIN, MODELS, main_model, paper_ground, quick_settings
 from heedful.study.ground import SMALL as SMALL_SETTINGS
-from heedful.study.jain_wallace.adversary import adversary_claims, adversary_rows
+from heedful.study.jain_wallace.adversary import adversary_claims, adversary_rows, attainable, divergences
 from heedful.study.jain_wallace.agreement import (
     agreement_claims,
     agreement_findings,
@@ -30,6 +31,7 @@ from heedful.study.jain_wallace.permutation import permutation_claims, permutati
 from heedful.study.workbench import Bench
 from heedful.training import train
 from heedful.trials import word_scores
+from heedful.trials.divergence import js_divergence
 
 
 @pytest.fixture(scope="module", params=["jain-wallace-average-tanh", "jain-wallace-bilstm-dot"])
@@ -138,6 +140,14 @@ def test_a_random_ranking_stands_beside_the_share_of_significant_texts():
         assert (share.value, share.count) == (pytest.approx(45 / 59), 59)
         assert share.baselines["random"].value == pytest.approx(3 / 59)
         assert share.baselines["random"].interval.high < 0.2
+    other = table.assign(seed=1, significant=0.0, random_significant=0.0)
+    (two, *_) = [
+        one
+        for one in agreement_findings({"agreement": pd.concat([table, other])})
+        if one.name.startswith("share")
+    ]
+    assert (two.value, two.seeds) == (pytest.approx(45 / 59 / 2), 2)  # not the first seed's alone
+    assert "crossed" in two.interval.method
     lines = summary(table)
     assert lines["significant, random"].tolist() == ["0.051"] * 3
     assert lines["pair"].tolist() == [" and ".join(pair) for pair in pairs]
@@ -152,10 +162,41 @@ def test_claims_about_permutation_and_adversary_follow_the_numbers():
     # A hierarchical model's weights are of sentences, so these claims must not speak of words.
     assert not any("word" in claim.statement for claim in permutation_claims(tables))
     far = pd.DataFrame({**about, "largest": largest, "divergence": 0.6, "kind": "exact", "epsilon": 0.01})
+    far["attainable"] = 0.65
     assert [claim.outcome for claim in adversary_claims({"adversary": far})] == ["holds", "holds"]
     assert not any("word" in claim.statement for claim in adversary_claims({"adversary": far}))
     bound = far.assign(divergence=0.1, kind="lower bound")
     assert [claim.outcome for claim in adversary_claims({"adversary": bound})] == ["undecided", "undecided"]
+
+
+def test_far_is_asked_only_of_texts_that_can_be():
+    mask = torch.ones(3, 8, dtype=torch.bool)
+    mask[0, 2:], mask[1, 1:] = False, False
+    even = mask / mask.sum(1, keepdim=True)
+    assert attainable(even, mask).tolist() == pytest.approx([0.2158, 0, 0.4969], abs=1e-4)
+    uneven = torch.tensor([[0.7, 0.1, 0.2]])
+    whole = torch.ones(1, 3, dtype=torch.bool)
+    one_each = [float(js_divergence(uneven[0], torch.eye(3)[item])) for item in range(3)]
+    assert attainable(uneven, whole).item() == pytest.approx(max(one_each), abs=1e-6)
+    about = {"corpus": "made", "model": MAIN, "seed": 0, "instance": np.arange(60), "largest": 0.2}
+    table = pd.DataFrame({**about, "divergence": 0.6, "kind": "exact", "epsilon": 0.01, "attainable": 0.65})
+    table.loc[:36, ["divergence", "attainable"]] = 0.3, 0.4  # near, and nothing is farther
+    table.loc[0, ["divergence", "attainable"]] = np.nan  # one word
+    mean, share = divergences(table)
+    assert (share.value, share.count) == (1, 23)
+    assert "37 of 60 texts left out" in share.measured
+    assert (mean.count, mean.baselines["attainable"].value < 0.65) == (59, True)
+    assert "1 of 60 texts left out" in mean.measured
+
+
+def test_a_text_of_one_word_has_no_other_weights():
+    run = train(CORPUS, model="dp", embedding=11, epochs=1)
+    texts = list(CORPUS.texts)
+    first = int(np.flatnonzero(CORPUS.splits == "test")[0])
+    texts[first] = texts[first].split()[0]
+    rows = adversary_rows(run, replace(CORPUS, texts=tuple(texts)))
+    assert rows["divergence"].isna().tolist() == rows["attainable"].isna().tolist() == [True] + [False] * 45
+    assert (rows["divergence"][1:] <= rows["attainable"][1:] + 1e-6).all()
 
 
 def test_an_experiment_leaves_tables_claims_and_figures(tmp_path, monkeypatch):

@@ -1,4 +1,4 @@
-"""Texts are averaged over seeds before they are resampled, and what is undefined is left out."""
+"""Means over texts and seeds have intervals that know of both, and what is undefined is left out."""
 
 import numpy as np
 import pandas as pd
@@ -9,28 +9,36 @@ from heedful.study.pooling import (
     cells,
     findings_table,
     headed,
+    lead_over_texts,
     mean_over_seeds,
     mean_over_texts,
-    over_seeds,
     share_of_texts,
     shown,
 )
 
 
-def test_a_text_is_one_number_however_many_seeds_tried_it():
+def test_seeds_count_alike_and_their_spread_is_in_the_interval():
     table = pd.concat([instances([1, 2, 3]), instances([3, 2, np.nan], seed=1)])
-    assert over_seeds(table, ["value"])["value"].tolist() == [2, 2, 3]
     finding = mean_over_texts(table, "value", name="x", measured="made up")
-    assert (finding.value, finding.count, finding.seeds) == (pytest.approx(7 / 3), 3, 2)
+    assert (finding.value, finding.count, finding.seeds) == (pytest.approx((2 + 2.5) / 2), 3, 2)
+    assert "2 seeds, crossed with 3 texts" in finding.interval.method
+    assert finding.measured == "made up; mean over 2 seeds, crossed with texts"
+    one = mean_over_texts(instances([1, 2, 3]), "value", name="x", measured="made up")
+    assert ("bootstrap" in one.interval.method, one.measured) == (True, "made up")
+    asked = mean_over_texts(instances([1, 2, 3]), "value", name="x", measured="made up", alone=False)
+    assert not asked.interval.bounded
 
 
-def test_columns_of_a_text_are_averaged_over_the_same_seeds_so_pairs_stay_pairs():
-    first, second = instances([1, 2, 3]), instances([3, 4, np.nan], seed=1)
-    first["other"], second["other"] = [1, np.nan, np.nan], [5, 7, 9]
-    both = over_seeds(pd.concat([first, second]), ["value", "other"])
-    assert both.index.tolist() == [0, 1]  # the third text has no seed that defines both
-    assert both["value"].tolist() == [2, 4]  # the second text by its second seed alone
-    assert both["other"].tolist() == [3, 7]
+def test_a_lead_is_paired_over_texts_and_seeds_and_one_seed_is_compared_with_each():
+    several = pd.concat([instances([1, 2, np.nan]), instances([3, 4, 8], seed=1)])
+    other = pd.concat([instances([0, 0, 0]), instances([1, 1, 1], seed=1)])
+    lead = lead_over_texts(several, other, "value", name="x", measured="made up")
+    assert (lead.value, lead.count, lead.seeds) == (pytest.approx((1.5 + 4) / 2), 3, 2)
+    single = instances([1, 1, 1])
+    for one, two, sign in ((several, single, 1), (single, several, -1)):
+        lead = lead_over_texts(one, two, "value", name="x", measured="made up")
+        assert (lead.value, lead.seeds) == (pytest.approx(sign * (0.5 + 4) / 2), 2)
+    assert lead_over_texts(single, instances([np.nan]), "value", name="x", measured="made up") is None
 
 
 def test_a_column_that_is_never_defined_gives_no_finding():
@@ -39,8 +47,14 @@ def test_a_column_that_is_never_defined_gives_no_finding():
 
 
 def test_shares_and_seeds_have_their_own_intervals():
-    share = share_of_texts(pd.Series([True] * 9 + [False]), name="x", measured="made up")
-    assert share.interval.method == "Wilson score"
+    held = instances([1] * 9 + [0, np.nan])
+    share = share_of_texts(held, "value", name="x", measured="made up")
+    assert (share.value, share.interval.method) == (0.9, "Wilson score")
+    other = pd.concat([held, held.assign(seed=1, value=0.0)])
+    share = share_of_texts(other, "value", name="x", measured="made up", baselines={"same": "value"})
+    assert (share.value, share.count, share.baselines["same"].value) == (pytest.approx(0.45), 11, share.value)
+    assert (share.interval.low, share.interval.high) == (0, 1)
+    assert share_of_texts(instances([np.nan]), "value", name="x", measured="made up") is None
     runs = mean_over_seeds([0.8, 0.9, 0.85], name="x", measured="made up", count=100)
     assert "3 seeds" in runs.interval.method
     assert shown(runs) == "0.85 [0.73, 0.97]"

@@ -11,10 +11,18 @@ from heedful.data.batches import make_batch
 from heedful.data.encoded import EncodedTexts
 from heedful.data.synthetic import Synthetic, make_synthetic
 from heedful.errors import UserError
+from heedful.study.auditing.findings import stable_evidence
 from heedful.study.auditing.retrained import seeds_trial
-from heedful.study.seeds import compare_attention, seeds_findings, seeds_variance
+from heedful.study.seeds import (
+    compare_attention,
+    compare_weights,
+    seeds_findings,
+    seeds_variance,
+    shuffle_rows,
+)
 from heedful.training import train
 from heedful.training.reopening import encode_for
+from heedful.trials.overlap import top_overlap
 from heedful.trials.stream import sample_rows
 
 
@@ -26,7 +34,7 @@ def corpus():
 @pytest.fixture(scope="module")
 def runs(corpus):
     same = {"scale": 1, "embedding": 13, "epochs": 25, "rate": 0.1, "dropout_words": 0.0, "dropout_head": 0.0}
-    return [train(corpus, seed=seed, **same) for seed in range(3)]
+    return [train(corpus, seed=seed, **same) for seed in range(6)]
 
 
 def texts_of(lengths):
@@ -59,7 +67,7 @@ def test_shuffled_weights_meet_as_often_as_chance():
     weights = np.random.default_rng(0).dirichlet(np.ones(5), 400).astype(np.float32).ravel()
     table = compare_attention([weights, weights, weights], texts_of(lengths))
     assert (table["overlap"] == 1).all()
-    assert table["shuffled_overlap"].mean() == pytest.approx(1 / 5, abs=0.04)
+    assert np.allclose(table["shuffled_overlap"], 1 / 5)
     assert (table["divergence"] < 1e-6).all()
     assert table["shuffled_divergence"].mean() > 0.05
 
@@ -69,12 +77,13 @@ def test_seeds_that_learn_the_same_words_overlap_above_shuffled(runs, corpus):
     findings = {finding.name: finding for finding in found.findings(coordinates={"corpus": "small"})}
     lead = findings["overlap of the top between seeds, above shuffled"]
     assert lead.interval.low > 0
-    assert lead.seeds == 3
+    assert lead.seeds == 6
     overlap = findings["overlap of the top between seeds"]
     assert set(overlap.baselines) == {"shuffled", "random"}
     assert overlap.value - overlap.baselines["shuffled"].value == pytest.approx(lead.value)
     assert set(found.table["label"]) == {0, 1}
-    again = seeds_findings(found.table, seeds=3, classes=found.classes, coordinates={"corpus": "small"})
+    table = found.table.assign(decided_class=np.array(found.classes)[found.table["decided"]])
+    again = seeds_findings(table, seeds=6, coordinates={"corpus": "small"})
     assert again == found.findings(coordinates={"corpus": "small"})
 
 
@@ -97,15 +106,48 @@ def test_a_limit_changes_neither_the_numbers_of_the_texts_nor_their_rows(runs, c
 
 
 def test_an_audit_compares_seeds_as_this_does(runs, corpus):
+    runs = runs[:3]
     whole = seeds_variance(runs, corpus).table
     encoded = encode_for(runs[0].model, corpus.split("test"))
     batch = make_batch(encoded, np.arange(len(encoded)))
     with torch.inference_mode():
         rows = seeds_trial([run.model for run in runs])(batch, 0)
-    for name in ("overlap", "divergence"):
+    for name in rows:
         assert np.allclose(rows[name], whole[name], atol=1e-6, equal_nan=True)
-        assert np.allclose(rows[f"{name}_shuffled"], whole[f"shuffled_{name}"], atol=1e-6, equal_nan=True)
-    assert np.allclose(rows["overlap_random"], whole["random_overlap"], equal_nan=True)
+    assert {"overlap_0_1", "overlap_0_2", "overlap_1_2", "shuffled_overlap"} <= set(rows)
+    lead = stable_evidence(rows, seeds=3, about={})["stable_advantage"]
+    own = seeds_variance(runs, corpus).findings()[-1]
+    assert (lead.value, lead.interval.low) == pytest.approx((own.value, own.interval.low), abs=1e-6)
+    assert "jackknife over 3 seeds" in lead.interval.method
+    assert "stable_advantage" not in stable_evidence(rows, seeds=2, about={})  # one pair
+    with pytest.raises(UserError, match="remove them"):
+        stable_evidence(rows.drop(columns="overlap_0_2"), seeds=3, about={})
+
+
+def test_shuffling_on_average_is_what_the_overlap_of_shuffled_weights_is_said_to_be():
+    draw = np.random.default_rng(5)
+    weights = [torch.from_numpy(draw.dirichlet(np.ones(7), 3)) for _ in range(2)]
+    weights[1][0] = 1 / 7  # ties share the top
+    mask, rows = torch.ones(3, 7, dtype=torch.bool), np.arange(3)
+    met = np.zeros(3)
+    for sample in range(600):
+        moved = [
+            shuffle_rows(own, mask, seed=0, rows=rows, sample=2 * sample + s) for s, own in enumerate(weights)
+        ]
+        met += top_overlap(*moved, mask, k=2).numpy() / 600
+    said = compare_weights(weights, mask, rows=rows, k=2)["shuffled_overlap"]
+    assert np.allclose(met, said, atol=0.04)
+
+
+def test_two_seeds_are_one_pair_and_do_not_tell_how_others_would_vary(runs, corpus):
+    lead = seeds_variance(runs[:2], corpus).findings()[-1]
+    assert lead.value > 0
+    assert not lead.interval.bounded
+
+
+def test_texts_of_one_word_give_no_finding():
+    table = compare_attention([np.ones(5, np.float32)] * 3, texts_of([1] * 5))
+    assert seeds_findings(table.assign(decided=0, decided_class="no"), seeds=3) == []
 
 
 def test_runs_with_other_words_are_refused(runs, corpus):

@@ -10,7 +10,18 @@ from debated import CORPUS, MODEL, SMALL, bench_in, ground, work_here, write_cor
 from heedful.report.figures import draw
 from heedful.study.diagnostic import GUIDES, diagnose, exact_guide, freeze, uniform_guide
 from heedful.study.ground import MAIN, Ground
-from heedful.study.jain_wallace.adversary import adversary_measure, measure_adversary
+from heedful.study.jain_wallace.adversary import (
+    adversary_claims,
+    adversary_findings,
+    adversary_measure,
+    measure_adversary,
+)
+from heedful.study.jain_wallace.agreement import agreement_claims, agreement_findings, measure_agreement
+from heedful.study.jain_wallace.permutation import (
+    measure_permutation,
+    permutation_claims,
+    permutation_findings,
+)
 from heedful.study.pooling import shown
 from heedful.study.strengths import adversaries, beside, kept_adversary
 from heedful.study.wiegreffe_pinter.curve import (
@@ -23,7 +34,12 @@ from heedful.study.wiegreffe_pinter.curve import (
 )
 from heedful.study.wiegreffe_pinter.ladder import diagnostic_claims, measure_diagnostic
 from heedful.study.wiegreffe_pinter.posthoc import posthoc_rows, searched
-from heedful.study.wiegreffe_pinter.seeds import measure_seeds, seeds_claims, seeds_tables_findings
+from heedful.study.wiegreffe_pinter.seeds import (
+    beyond_seeds,
+    measure_seeds,
+    seeds_claims,
+    seeds_tables_findings,
+)
 from heedful.study.wiegreffe_pinter.uniform import measure_uniform, uniform_claims, uniform_findings
 from heedful.training import load_run, train
 from heedful.training.reopening import encode_for
@@ -128,10 +144,11 @@ def test_both_readings_of_the_diagnostic_are_judged():
         "holds",
     ]
     assert len({claim.source for claim in claims}) == 2
+    assert all("(λ = 0.005)" in claim.statement for claim in claims[1:3])
 
 
-def curve_table(change, divergence, *, dev_change=None, other_seeds=True, how="exact"):
-    """A made-up curve: two strengths, another seed, and the post-hoc adversary, of 40 texts a split."""
+def curve_table(change, divergence, *, dev_change=None, seeds=3, how="exact"):
+    """A made-up curve: two strengths, other seeds, and the post-hoc adversary, of 400 texts a split."""
     tables = {}
     for split, moves in (("curve", change), ("dev", change if dev_change is None else dev_change)):
         rows = []
@@ -141,13 +158,13 @@ def curve_table(change, divergence, *, dev_change=None, other_seeds=True, how="e
             ("seed", np.nan, 0.05, 0.2),
             ("post-hoc adversary", np.nan, 0.005, 0.65),
         ):
-            noise = 0.01 * np.random.default_rng(3).standard_normal(40)
+            noise = 0.01 * np.random.default_rng(3).standard_normal(400)
             about = {"corpus": "made", "model": MAIN, "seed": 0, "kind": kind, "strength": strength}
             about |= {"how": how, "search": "as it was searched"}
-            numbers = {"instance": np.arange(40), "change": moved, "divergence": apart + noise, "same": True}
-            rows.append(pd.DataFrame({**about, **numbers}))
-        table = pd.concat(rows, ignore_index=True)
-        tables[split] = table if other_seeds else table[table["kind"] != "seed"]
+            numbers = {"instance": np.arange(400), "change": moved, "divergence": apart + noise, "same": True}
+            for other in range(seeds) if kind == "seed" else [np.nan]:
+                rows.append(pd.DataFrame({**about, **numbers, "other": other}))
+        tables[split] = pd.concat(rows, ignore_index=True)
     return tables
 
 
@@ -181,9 +198,24 @@ def test_where_no_adversary_decides_alike_the_claims_say_so_and_are_there():
 
 
 def test_one_seed_cannot_tell_how_far_others_go_and_says_so():
-    claims = curve_claims(curve_table((NEAR, 0.015), 0.5, other_seeds=False))
+    claims = curve_claims(curve_table((NEAR, 0.015), 0.5, seeds=0))
     assert [claim.outcome for claim in claims] == ["holds", "undecided", "holds"]
     assert "there is no other seed" in claims[1].statement
+
+
+def test_one_other_seed_does_not_tell_of_others():
+    claims = curve_claims(curve_table((NEAR, 0.02), 0.5, seeds=1))
+    assert [claim.outcome for claim in claims] == ["undecided", "undecided", "undecided"]
+    assert not claims[1].effect.interval.bounded
+
+
+def test_seeds_that_scatter_widely_leave_undecided_what_texts_alone_would_decide():
+    tables = curve_table((NEAR, 0.02), 0.5)
+    seed = tables["curve"]["kind"] == "seed"
+    tables["curve"].loc[seed, "divergence"] += 0.3 * (tables["curve"].loc[seed, "other"] - 1)
+    claims = curve_claims(tables)
+    assert [claim.outcome for claim in claims] == ["holds", "undecided", "holds"]
+    assert claims[1].effect.value == pytest.approx(0.3)
 
 
 @pytest.mark.parametrize(("how", "kind"), [("exact", "estimate"), ("lower bound", "lower bound")])
@@ -197,6 +229,54 @@ def test_a_post_hoc_adversary_that_was_climbed_for_is_a_lower_bound(how, kind):
     assert found["divergence of attention, seed"].kind == "estimate"
     last = curve_claims(tables)[-1]
     assert (last.outcome, last.effect.kind) == ("holds", kind)
+
+
+def test_the_adversary_is_compared_with_each_other_seed_from_the_first_run():
+    generator = np.random.default_rng(4)
+    table = pd.DataFrame({"corpus": "made", "model": MAIN, "runs": 3, "seed": 0, "instance": range(50)})
+    table["divergence_0_1"] = 0.1 + 0.01 * generator.standard_normal(50)
+    table["divergence_0_2"] = 0.12
+    table["divergence_1_2"] = 0.6  # neither is the first run
+    table["divergence"] = table[[f"divergence_{pair}" for pair in ("0_1", "0_2", "1_2")]].mean(axis=1)
+    table["adversary_divergence"], table["adversary_kind"], table["adversary_search"] = (
+        0.5,
+        "exact",
+        "exactly",
+    )
+    found = beyond_seeds(table)
+    assert found.value == pytest.approx(0.39, abs=0.005)
+    assert (found.seeds, "2 seeds" in found.interval.method) == (2, True)
+
+
+def test_test_texts_of_one_word_leave_claims_out_and_say_so(tmp_path, monkeypatch):
+    work_here(monkeypatch)
+    path = write_corpus(tmp_path)
+    frame = pd.read_csv(path)
+    short = frame["split"] == "test"
+    frame.loc[short, "text"] = frame.loc[short, "text"].str.split().str[0]
+    frame.to_csv(path, index=False)
+    place = Ground((str(path),), (MODEL,), (0, 1, 2), {**SMALL, "epochs": 1}, limit=11)
+    said = []
+    bench = replace(bench_in(tmp_path), say=said.append)
+    stages = {
+        "seeds": (measure_seeds, seeds_tables_findings, seeds_claims),
+        "agreement": (measure_agreement, agreement_findings, agreement_claims),
+        "permutation": (measure_permutation, permutation_findings, permutation_claims),
+        "adversary": (measure_adversary, adversary_findings, adversary_claims),
+    }
+    for name, (measure, findings, claims) in stages.items():
+        tables = measure(bench, place)
+        assert (findings(tables), list(claims(tables))) == ([], []), name
+        assert not tables["summary"].empty or name == "agreement"
+        assert "no text has" in said[-1]
+        assert (
+            draw(f"{'wiegreffe-pinter' if name == 'seeds' else 'jain-wallace'}-{name}", tables).texts
+            is not None
+        )
+    assert len(said) == 4
+    curve = measure_curve(bench, place)
+    assert len(curve_claims(curve)) == 1  # about outputs, which there are
+    assert draw("wiegreffe-pinter-adversarial", curve).axes
 
 
 def test_a_shortened_ascent_says_so_and_the_published_one_does_not():

@@ -1,14 +1,14 @@
-"""From tables of instances to findings and claims: instances averaged over seeds, then resampled.
+"""From tables of instances to findings and claims: means over texts and over seeds, with their intervals.
 
-A table has `corpus`, `model`, `seed` and `instance`; the same texts are tried under every seed, so a text's
-mean over seeds is one number, and intervals are bootstraps over texts. Tables of runs (one row a seed) have
-intervals over seeds, crossed with the texts where their error is known (`records.crossed`).
+A table has `corpus`, `model`, `seed` and `instance`. One seed has an interval over texts alone, and a claim
+about it is a claim about that run; several have one over seeds, crossed with texts (`records.crossed`). So do
+tables of runs (one row a seed), where the error over texts is known.
 """
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,16 +16,16 @@ import pandas as pd
 from heedful.records import (
     Estimate,
     Finding,
-    bootstrap_interval,
-    paired_difference,
     wilson_interval,
 )
 from heedful.records.crossed import crossed_interval
-from heedful.records.finding import Scalar
+from heedful.records.crossed_means import crossed_mean
 from heedful.records.wording import decimals, in_brackets, number
+from heedful.study.workbench import Bench
 from heedful.trials.groups import BINS, weight_bins
 
 KEYS = ["corpus", "model"]
+MOST = math.log(2)  # of a Jensen–Shannon divergence, in nats
 
 
 def cells(table: pd.DataFrame) -> Iterator[tuple[dict[str, str], pd.DataFrame]]:
@@ -46,15 +46,6 @@ def groups(rows: pd.DataFrame) -> Iterator[tuple[dict[str, str], pd.DataFrame]]:
                 yield {"largest_weight": f"{low:g}–{high:g}"}, rows[bins == number]
 
 
-def over_seeds(rows: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
-    """One row a text: its mean over the seeds under which all columns are defined, so that pairs stay pairs.
-
-    A text without such a seed is left out.
-    """
-    wanted = list(columns)
-    return rows.dropna(subset=wanted).groupby("instance")[wanted].mean()
-
-
 def mean_over_texts(
     rows: pd.DataFrame,
     column: str,
@@ -62,67 +53,102 @@ def mean_over_texts(
     name: str,
     measured: str,
     baselines: Mapping[str, str] | None = None,
-    unit: str = "",
-    better: Literal["higher", "lower"] | None = None,
-    kind: Literal["exact", "estimate", "lower bound"] = "estimate",
-    coordinates: Mapping[str, Scalar] | None = None,
+    alone: bool = True,
+    within: tuple[float, float] = (-math.inf, math.inf),
+    **about: Any,
 ) -> Finding | None:
-    """The mean of a column of a cell's rows over texts; None where it is defined for none."""
-    texts = over_seeds(rows, [column])[column]
-    if not len(texts):
+    """The mean of a column of a cell's rows over texts, and over seeds; None where it is defined for none.
+
+    The interval of one seed is a bootstrap over texts, or unbounded where it must not stand `alone` because
+    seeds are what is asked about; that of several is over seeds, crossed with texts.
+    """
+    mean = _mean(rows, column, alone=alone, within=within)
+    if mean is None:
         return None
-    beside = {}
-    for label, other in (baselines or {}).items():
-        values = over_seeds(rows, [other])[other]
-        if len(values):
-            beside[label] = Estimate(float(values.mean()), bootstrap_interval(values))
-    return Finding(
-        name,
-        float(texts.mean()),
-        interval=bootstrap_interval(texts),
-        count=len(texts),
-        seeds=rows["seed"].nunique(),
-        measured=measured,
-        baselines=beside,
-        unit=unit,
-        better=better,
-        kind=kind,
-        coordinates=coordinates or {},
-    )
+    others = {label: _mean(rows, other, within=within) for label, other in (baselines or {}).items()}
+    return _finding(rows, column, mean, name, measured, others, about)
 
 
 def lead_over_texts(
     one: pd.DataFrame, other: pd.DataFrame, column: str, *, name: str, measured: str, **about: Any
-) -> Finding:
-    """How much larger a column is in some rows than in others, paired over the texts that both have."""
-    first, second = (over_seeds(rows, [column])[column] for rows in (one, other))
-    both = pd.concat([first, second], axis=1, keys=["first", "second"]).dropna()
-    gain = paired_difference(both["first"], both["second"])
-    return Finding(
-        name,
-        gain.value,
-        interval=gain.interval,
-        count=len(both),
-        seeds=one["seed"].nunique(),
-        measured=measured,
-        **about,
-    )
+) -> Finding | None:
+    """How much larger a column is in some rows than in others, on the texts that both have.
+
+    Seeds are paired too; where one of the two has a single seed, it is compared with each of the other's.
+    None where no text has both.
+    """
+    wanted = ["seed", "instance", column]
+    first, second = one[wanted], other[wanted]
+    if second["seed"].nunique() <= 1:
+        both = first.merge(second.drop(columns="seed"), on="instance")
+    elif first["seed"].nunique() <= 1:
+        both = first.drop(columns="seed").merge(second, on="instance")
+    else:
+        both = first.merge(second, on=["seed", "instance"])
+    both["lead"] = both[f"{column}_x"] - both[f"{column}_y"]
+    return mean_over_texts(both, "lead", name=name, measured=measured, **about)
 
 
 def share_of_texts(
-    hits: pd.Series, *, name: str, measured: str, seeds: int = 1, **about: Any
+    rows: pd.DataFrame,
+    column: str,
+    *,
+    name: str,
+    measured: str,
+    baselines: Mapping[str, str] | None = None,
+    **about: Any,
 ) -> Finding | None:
-    """The share of texts where something holds, with Wilson's interval; None where there is no text."""
-    held = np.asarray(hits, dtype=bool)
-    if not len(held):
+    """The share of texts where a column is true (1, 0, or NaN where undefined); None where it is for none.
+
+    The interval of one seed is Wilson's; that of several is over seeds, crossed with texts.
+    """
+    share = _share(rows, column)
+    if share is None:
         return None
+    others = {label: _share(rows, other) for label, other in (baselines or {}).items()}
+    return _finding(rows, column, share, name, measured, others, about)
+
+
+def _mean(
+    rows: pd.DataFrame,
+    column: str,
+    *,
+    alone: bool = True,
+    within: tuple[float, float] = (-math.inf, math.inf),
+) -> Estimate | None:
+    own = rows.dropna(subset=[column])
+    if not len(own):
+        return None
+    return crossed_mean(own[column], seeds=own["seed"], texts=own["instance"], alone=alone, within=within)
+
+
+def _share(rows: pd.DataFrame, column: str) -> Estimate | None:
+    own = rows.dropna(subset=[column])
+    held = own[column].astype(float)
+    if own["seed"].nunique() != 1:
+        return _mean(own.assign(held=held), "held", within=(0.0, 1.0))
+    return Estimate(float(held.mean()), wilson_interval(int(held.sum()), len(held)))
+
+
+def _finding(
+    rows: pd.DataFrame,
+    column: str,
+    found: Estimate,
+    name: str,
+    measured: str,
+    others: Mapping[str, Estimate | None],
+    about: Mapping[str, Any],
+) -> Finding:
+    own = rows.dropna(subset=[column])
+    seeds = own["seed"].nunique()
     return Finding(
         name,
-        float(held.mean()),
-        interval=wilson_interval(int(held.sum()), len(held)),
-        count=len(held),
+        found.value,
+        interval=found.interval,
+        count=own["instance"].nunique(),
         seeds=seeds,
-        measured=measured,
+        measured=measured + (f"; mean over {seeds} seeds, crossed with texts" if seeds > 1 else ""),
+        baselines={label: other for label, other in others.items() if other is not None},
         **about,
     )
 
@@ -149,6 +175,13 @@ def mean_over_seeds(
         measured=measured,
         **about,
     )
+
+
+def say_undefined(bench: Bench, table: pd.DataFrame, column: str, why: str) -> None:
+    """Say of each cell where a column is defined for no text that there is nothing to find or to claim."""
+    for where, rows in cells(table):
+        if rows[column].isna().all():
+            bench.say(f"{where['corpus']}, {where['model']}: {why}, so nothing is said of it.")
 
 
 def headed(where: Mapping[str, str]) -> dict[str, str]:

@@ -220,11 +220,11 @@ def _noise_findings(rows: pd.DataFrame, where: Mapping[str, str]) -> list[Findin
         )
         for column, name in names.items()
     ]
-    first = rows[rows["seed"] == rows["seed"].min()]
     share = share_of_texts(
-        first["same"],
+        rows,
+        "same",
         name="share of texts with the run's decision",
-        measured=f"share of texts, {measured}; the first seed's",
+        measured=f"share of texts, {measured}",
         coordinates=where,
     )
     return defined(*found, share)

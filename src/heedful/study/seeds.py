@@ -4,12 +4,14 @@ Runs that differ in their seed alone attend differently. For each text: the Jens
 attention of two seeds, averaged over all pairs, against the largest weight and the decided class; and how
 often two seeds have their top item in common. Beside both the same weights shuffled among the words of the
 text: what two seeds would reach that had nothing in common but how concentrated they are. This is the
-yardstick that an adversary must beat. Axes: S seeds, B texts, T words.
+yardstick that an adversary must beat. Pairs are kept, because seeds vary: three trainings are a small sample
+of all, and intervals are over seeds, crossed with texts. Axes: S seeds, B texts, T words, P pairs of seeds.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -22,17 +24,20 @@ from heedful.data.corpus import Corpus
 from heedful.data.encoded import EncodedTexts
 from heedful.errors import UserError
 from heedful.models.trace import decisions
-from heedful.records import Finding, paired_difference
+from heedful.records import Estimate, Finding
+from heedful.records.crossed_means import pairs_mean
 from heedful.records.finding import Scalar
+from heedful.study.pooling import MOST, groups
 from heedful.training.attended import Flat, attention_over, padded
 from heedful.training.evaluation import EVALUATION_TOKENS, logits_of
 from heedful.training.reopening import encode_for
 from heedful.training.run import Run
 from heedful.trials.divergence import js_divergence
-from heedful.trials.groups import mean_findings
 from heedful.trials.overlap import random_overlap, top_overlap
 from heedful.trials.stream import sample_rows
 from heedful.trials.word_chance import chance_of
+
+SHUFFLES = 20  # draws of shuffled pairs of a text
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,8 +45,9 @@ class SeedsVariance:
     """One row a text in `table`, measured over `seeds` runs.
 
     Columns: instance (its number in the split), words, label, decided and largest (of the first run),
-    divergence and overlap (means over pairs of runs), shuffled_divergence and shuffled_overlap,
-    random_overlap; NaN where a text has only one word (or no more than k).
+    divergence and overlap (means over pairs of runs), divergence_0_1, overlap_0_1 … (of each pair),
+    shuffled_divergence and shuffled_overlap, random_overlap; NaN where a text has only one word (or no more
+    than k). Shuffled weights have any word on top alike, so their overlap is known: k of its words.
     """
 
     table: pd.DataFrame
@@ -49,16 +55,11 @@ class SeedsVariance:
     k: int = 1
     classes: tuple[str, ...] = ()
 
-    def findings(self, *, coordinates: Mapping[str, Scalar] | None = None, seed: int = 0) -> list[Finding]:
+    def findings(self, *, coordinates: Mapping[str, Scalar] | None = None) -> list[Finding]:
         """Mean divergence (all, by class, by largest weight), top overlap, and its lead over shuffled."""
-        return seeds_findings(
-            self.table,
-            seeds=self.seeds,
-            k=self.k,
-            classes=self.classes,
-            coordinates=coordinates,
-            seed=seed,
-        )
+        named = dict(enumerate(self.classes))
+        table = self.table.assign(decided_class=self.table["decided"].map(lambda own: named.get(own, own)))
+        return seeds_findings(table, seeds=self.seeds, k=self.k, coordinates=coordinates)
 
 
 def seeds_variance(
@@ -126,11 +127,12 @@ def compare_weights(
     weights: Sequence[Tensor], mask: Tensor, *, rows: NDArray[np.int64], k: int = 1, seed: int = 0
 ) -> dict[str, NDArray[np.float64]]:
     """What several weights (B,T) of the texts called `rows` have in common: columns (B,) by their names."""
-    moved = [shuffle_rows(own, mask, seed=seed, rows=rows, sample=s) for s, own in enumerate(weights)]
+    by_chance = random_overlap(mask, k=k).numpy()
     return {
-        **_pairs(weights, mask, k, prefix=""),
-        **_pairs(moved, mask, k, prefix="shuffled_"),
-        "random_overlap": random_overlap(mask, k=k).numpy(),
+        **_pairs(weights, mask, k),
+        "shuffled_divergence": _shuffled_divergence(weights, mask, seed=seed, rows=rows),
+        "shuffled_overlap": by_chance,
+        "random_overlap": by_chance,
     }
 
 
@@ -147,57 +149,131 @@ def seeds_findings(
     *,
     seeds: int,
     k: int = 1,
-    classes: Sequence[str] = (),
     coordinates: Mapping[str, Scalar] | None = None,
-    seed: int = 0,
 ) -> list[Finding]:
-    """The findings of a table of `seeds_variance`, as it was or read again."""
+    """The findings of a table of `seeds_variance`, as it was or read again, with `decided_class`."""
     which = "the top item" if k == 1 else f"the top {k} items"
-    found = mean_findings(
-        table["divergence"],
-        name="divergence between seeds",
-        measured=f"JSD of a text's attention between two of {seeds} seeds, mean over pairs and texts; the "
-        "interval is over texts",
-        decided=table["decided"],
-        classes=list(classes) or None,
-        largest=table["largest"],
-        baselines={"shuffled": table["shuffled_divergence"]},
-        unit="nats",
-        better="lower",
-        coordinates=coordinates,
-        seed=seed,
-    )
-    found += mean_findings(
-        table["overlap"],
-        name="overlap of the top between seeds",
-        measured=f"share of {which} that two of {seeds} seeds have in common, mean over pairs and texts; the "
-        "interval is over texts",
-        baselines={"shuffled": table["shuffled_overlap"], "random": table["random_overlap"]},
-        better="higher",
-        coordinates=coordinates,
-        seed=seed,
-    )
-    both = table.dropna(subset=["overlap", "shuffled_overlap"])
-    if len(both):
-        lead = paired_difference(both["overlap"], both["shuffled_overlap"], seed=seed)
-        found.append(
-            Finding(
-                "overlap of the top between seeds, above shuffled",
-                lead.value,
-                interval=lead.interval,
-                count=len(both),
-                measured=f"overlap of {which} between seeds minus that of their shuffled weights, "
-                "paired over texts",
-                better="higher",
-                coordinates=coordinates or {},
-            )
+    where = coordinates or {}
+    pairs = f"two of {seeds} seeds"
+    found = [
+        pairs_finding(
+            own,
+            "divergence",
+            seeds=seeds,
+            name="divergence between seeds",
+            measured=f"JSD of a text's attention between {pairs}, mean over pairs and texts",
+            baselines=("shuffled",),
+            within=(0.0, MOST),
+            unit="nats",
+            better="lower",
+            coordinates={**where, **group},
         )
-    return [replace(finding, seeds=seeds) for finding in found]
+        for group, own in groups(table)
+    ]
+    found += [
+        pairs_finding(
+            table,
+            "overlap",
+            seeds=seeds,
+            name="overlap of the top between seeds",
+            measured=f"share of {which} that {pairs} have in common, mean over pairs and texts",
+            baselines=("shuffled", "random"),
+            within=(0.0, 1.0),
+            better="higher",
+            coordinates=where,
+        ),
+        pairs_finding(
+            table,
+            "overlap",
+            than="shuffled_overlap",
+            seeds=seeds,
+            name="overlap of the top between seeds, above shuffled",
+            measured=f"share of {which} that {pairs} have in common, minus that of their shuffled weights on "
+            "average, mean over pairs and texts",
+            within=(-1.0, 1.0),
+            better="higher",
+            coordinates=where,
+        ),
+    ]
+    return [finding for finding in found if finding is not None]
 
 
-def _pairs(weights: Sequence[Tensor], mask: Tensor, k: int, *, prefix: str) -> dict[str, np.ndarray]:
-    pairs = list(combinations(weights, 2))
-    apart = torch.stack([js_divergence(a, b) for a, b in pairs]).mean(0)
-    apart = apart.masked_fill(mask.sum(1) <= 1, torch.nan)  # one word has all the weight, whatever the seed
-    shared = torch.stack([top_overlap(a, b, mask, k=k) for a, b in pairs]).mean(0)
-    return {f"{prefix}divergence": apart.numpy(), f"{prefix}overlap": shared.numpy()}
+def pairs_finding(
+    table: pd.DataFrame,
+    column: str,
+    *,
+    seeds: int,
+    measured: str,
+    within: tuple[float, float],
+    name: str,
+    than: str | None = None,
+    baselines: Sequence[str] = (),
+    **about: Any,
+) -> Finding | None:
+    """The mean over texts and pairs of seeds of one of their columns, less another; None without a text.
+
+    The interval leaves one seed out at a time, and is crossed with texts (`records.crossed_means`).
+    """
+    wanted = pair_columns(column, seeds)
+    if not set(wanted) <= set(table.columns):
+        raise UserError(
+            f"These rows do not tell pairs of {seeds} seeds apart, as those of an earlier version: remove "
+            "them (of an audit, the folder rows/seeds), and they are made again."
+        )
+    own = table.dropna(subset=wanted)
+    if not len(own):
+        return None
+    values = own[wanted].to_numpy(dtype=np.float64)
+    if than is not None:
+        values = values - own[[than]].to_numpy()
+    mean = pairs_mean(values, within=within)
+    left_out = len(table) - len(own)
+    return Finding(
+        name,
+        mean.value,
+        interval=mean.interval,
+        count=len(own),
+        seeds=seeds,
+        measured=f"{measured}; a seed is left out at a time, crossed with texts"
+        + (f"; {left_out} texts of too few words left out" if left_out else ""),
+        baselines={other: Estimate(float(own[f"{other}_{column}"].mean())) for other in baselines},
+        **about,
+    )
+
+
+def pair_columns(name: str, seeds: int) -> list[str]:
+    """What the columns of each two of so many seeds are called."""
+    return [f"{name}_{first}_{second}" for first, second in combinations(range(seeds), 2)]
+
+
+def _pairs(weights: Sequence[Tensor], mask: Tensor, k: int) -> dict[str, np.ndarray]:
+    found = {}
+    for name, of in (
+        ("divergence", lambda one, other: _apart(one, other, mask)),
+        ("overlap", lambda one, other: top_overlap(one, other, mask, k=k)),
+    ):
+        pairs = [of(one, other).numpy() for one, other in combinations(weights, 2)]
+        found[name] = np.mean(pairs, axis=0)
+        found |= dict(zip(pair_columns(name, len(weights)), pairs, strict=True))
+    return found
+
+
+def _shuffled_divergence(
+    weights: Sequence[Tensor], mask: Tensor, *, seed: int, rows: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """The mean divergence (B,) of pairs whose weights are shuffled: of `SHUFFLES` draws or more."""
+    pairs = list(combinations(range(len(weights)), 2))
+    total, draws = torch.zeros(len(mask), dtype=torch.float64), -(-SHUFFLES // len(pairs))
+    for draw in range(draws):
+        moved = [
+            shuffle_rows(own, mask, seed=seed, rows=rows, sample=draw * len(weights) + number)
+            for number, own in enumerate(weights)
+        ]
+        for first, second in pairs:
+            total += _apart(moved[first], moved[second], mask)
+    return (total / (draws * len(pairs))).numpy()
+
+
+def _apart(one: Tensor, other: Tensor, mask: Tensor) -> Tensor:
+    """The divergence (B,); NaN for one word, which has all the weight whatever the seed."""
+    return js_divergence(one, other).masked_fill(mask.sum(1) <= 1, torch.nan)

@@ -52,7 +52,10 @@ def adversaries(
 def beside(
     run: Run, other: Run, corpus: Corpus, *, split: str = "test", limit: int | None = None, seed: int = 0
 ) -> pd.DataFrame:
-    """Two runs of one vocabulary on the same texts: change of output, divergence of attention, agreement."""
+    """Two runs of one vocabulary on the same texts: change of output, divergence of attention, agreement.
+
+    A text of one word has all its weight there, so its divergence is NaN.
+    """
     part = corpus.split(split)
     rows = sample_rows(len(part), limit, seed=seed)
     encoded = encode_for(run.model, part.take(rows))
@@ -62,6 +65,7 @@ def beside(
     for places in plan_batches(np.asarray(encoded.lengths), token_budget=EVALUATION_TOKENS):
         own, theirs = (padded(flat, encoded, places).double() for flat in flats)
         divergence[torch.from_numpy(places)] = js_divergence(own, theirs)
+    divergence[torch.from_numpy(np.asarray(encoded.lengths) <= 1)] = torch.nan
     shares = [probabilities(one.double()) for one in logits]
     return pd.DataFrame(
         {

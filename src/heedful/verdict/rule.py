@@ -155,7 +155,7 @@ def _failures(evidence: Evidence, limits: Thresholds) -> Iterator[tuple[str, str
         )
     stable = evidence.stable_advantage
     if stable is not None and not low(stable) > 0:
-        yield "stable", "Models of other seeds do not share its top word more often than by chance."
+        yield "stable", "Models of other seeds do not surely share its top word more often than by chance."
 
 
 def _missing(evidence: Evidence, limits: Thresholds) -> Iterator[tuple[str, str]]:

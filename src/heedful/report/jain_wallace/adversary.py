@@ -8,19 +8,23 @@ import numpy as np
 
 from heedful.report.jain_wallace.naming import class_colours, class_legend, grid_of, label_edges, named
 from heedful.report.jain_wallace.permutation import LARGEST, draw_boxes
-from heedful.report.style import BLACK, BLUE, new_figure
+from heedful.report.style import BLACK, BLUE, empty_figure, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from pandas import DataFrame
 
 MOST = math.log(2)
+NONE = "No text has two items or more, so none has other weights."
 HOW = {"exact": "exact", "lower bound": "ascent: at least"}
 
 
 def adversary_figure(tables: "Mapping[str, DataFrame]") -> "Figure":
     """Histograms of the largest divergence that leaves the output as it is."""
-    cells = list(tables["adversary"].groupby(["corpus", "model"], sort=False))
+    table = tables["adversary"].dropna(subset=["divergence"])
+    cells = list(table.groupby(["corpus", "model"], sort=False))
+    if not cells:
+        return empty_figure(NONE)
     figure = new_figure(6.4, 0.7 + 1.7 * -(-len(cells) // 2))
     bins = np.linspace(0, MOST, 29)
     for axis, ((corpus, model), rows) in zip(
@@ -39,8 +43,10 @@ def adversary_figure(tables: "Mapping[str, DataFrame]") -> "Figure":
 
 def adversary_weights_figure(tables: "Mapping[str, DataFrame]") -> "Figure":
     """The same divergence for each quarter of the largest weight, by decided class."""
-    table = tables["adversary"]
+    table = tables["adversary"].dropna(subset=["divergence"])
     cells, colours = list(table.groupby(["corpus", "model"], sort=False)), class_colours(table)
+    if not cells:
+        return empty_figure(NONE)
     figure = new_figure(6.4, 0.7 + 1.9 * -(-len(cells) // 2))
     for axis, ((corpus, model), rows) in zip(grid_of(figure, len(cells), sharey=True), cells, strict=True):
         draw_boxes(axis, rows, "divergence", colours)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from heedful.records import bootstrap_interval
+from heedful.records.crossed_means import crossed_mean
 from heedful.report.jain_wallace.naming import class_colours, class_legend, grid_of, label_edges, named
 from heedful.report.style import BLACK, BLUE, GREEN, GREY, ORANGE, empty_figure, new_figure
 
@@ -33,13 +33,14 @@ def agreement_figure(tables: "Mapping[str, DataFrame]") -> "Figure":
             own = table[(table["corpus"] == corpus) & (table["model"] == model)]
             for step, ((first, second), colour) in enumerate(PAIRS.items()):
                 rows = own[(own["first"] == first) & (own["second"] == second)]
-                taus = rows.groupby("instance")["tau"].mean().dropna()
-                if not len(taus):
+                rows = rows.dropna(subset=["tau"])
+                if not len(rows):
                     continue
-                ends = bootstrap_interval(taus)
+                mean = crossed_mean(rows["tau"], seeds=rows["seed"], texts=rows["instance"], alone=True)
                 y = place + 0.22 * (step - 1)
-                axis.plot([ends.low, ends.high], [y, y], color=colour)
-                axis.plot(taus.mean(), y, "os^"[step], color=colour, markersize=5)
+                if mean.interval is not None and mean.interval.bounded:
+                    axis.plot([mean.interval.low, mean.interval.high], [y, y], color=colour)
+                axis.plot(mean.value, y, "os^"[step], color=colour, markersize=5)
         axis.axvline(0, color=GREY, linewidth=0.8)
         axis.set_title(f"{corpus}, {table[table['corpus'] == corpus]['instance'].nunique()} texts")
         axis.set_yticks(range(len(models)), [named(model) for model in models])

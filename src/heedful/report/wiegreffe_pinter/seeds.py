@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from heedful.report.jain_wallace.naming import grid_of, named
-from heedful.report.style import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, new_figure
+from heedful.report.style import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, empty_figure, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -22,10 +22,13 @@ def seeds_figure(tables: "Mapping[str, DataFrame]") -> "Figure":
 
     "≥" at the adversary's line says that it was climbed for: its divergence is a lower bound.
     """
-    cells = list(tables["seeds"].groupby(["corpus", "model"], sort=False))
+    table = tables["seeds"].dropna(subset=["divergence"])
+    cells = list(table.groupby(["corpus", "model"], sort=False))
+    if not cells:
+        return empty_figure("No text has two words or more, so seeds cannot differ.")
     figure = new_figure(6.4, 1.2 + 2.1 * -(-len(cells) // 2))
     for axis, ((corpus, model), rows) in zip(grid_of(figure, len(cells), sharey=True), cells, strict=True):
-        _draw(axis, rows.dropna(subset=["divergence"]))
+        _draw(axis, rows)
         axis.set_title(f"{corpus}, {named(model)}, {int(rows['runs'].iloc[0])} seeds")
         axis.set_xlabel("largest weight of the text (first seed)")
         axis.set_ylabel("JSD between seeds, nats")

@@ -18,6 +18,8 @@ from heedful.records import (
     wilson_interval,
 )
 from heedful.records.finding import Scalar
+from heedful.study.pooling import MOST
+from heedful.study.seeds import pairs_finding
 from heedful.trials.groups import mean_findings
 from heedful.trials.multi import Erasures
 from heedful.trials.skill import ONE, measurable, skill_estimate, word_skill
@@ -210,44 +212,49 @@ def needed_finding(
     )
 
 
-def stable_evidence(frame: pd.DataFrame, *, seeds: int, about: Coordinates, seed: int = 0) -> Found:
-    """The overlap of the top word between seeds, from the rows of `seeds_trial`."""
-    frame = frame.dropna(subset=["overlap"])
-    if not len(frame):
-        return {}
-    own, chance = frame["overlap"].to_numpy(), frame["overlap_shuffled"].to_numpy()
-    settings: dict[str, Any] = {"coordinates": about, "seeds": seeds, "seed": seed}
-    shared = _mean(
-        "overlap of the top word between seeds",
-        own,
-        "mean over texts and pairs of seeds of whether the word with the largest weight is the same",
+def stable_evidence(frame: pd.DataFrame, *, seeds: int, about: Coordinates) -> Found:
+    """The overlap of the top word between seeds, from the rows of `seeds_trial`.
+
+    Intervals are over seeds, crossed with texts: a few trainings are a small sample of all that could be.
+    """
+    settings: dict[str, Any] = {"coordinates": about, "seeds": seeds}
+    shared = pairs_finding(
+        frame,
+        "overlap",
+        name="overlap of the top word between seeds",
+        measured="mean over texts and pairs of seeds of whether the word with the largest weight is the same",
+        within=(0.0, 1.0),
         unit="of texts",
         better="higher",
-        baselines={"random": frame["overlap_random"].to_numpy(), "shuffled": chance},
+        baselines=("random", "shuffled"),
         **settings,
     )
-    difference = paired_difference(own, chance, seed=seed)
-    beyond = Finding(
-        "overlap of the top word beyond shuffled weights",
-        difference.value,
-        interval=difference.interval,
-        count=len(own),
-        seeds=seeds,
+    beyond = pairs_finding(
+        frame,
+        "overlap",
+        than="shuffled_overlap",
+        name="overlap of the top word beyond shuffled weights",
+        measured="mean over texts and pairs of seeds of the overlap minus that of both models' weights "
+        "shuffled among the words, on average",
+        within=(-1.0, 1.0),
         better="higher",
-        coordinates=about,
-        measured="mean over texts of the overlap minus that of both models' weights shuffled among the words "
-        "(over texts, for these trainings: how others vary is not in it)",
+        **settings,
     )
-    apart = _mean(
-        "divergence of the weights between seeds",
-        frame["divergence"].to_numpy(),
-        "mean over texts and pairs of seeds of the JSD between the weights",
+    apart = pairs_finding(
+        frame,
+        "divergence",
+        name="divergence of the weights between seeds",
+        measured="mean over texts and pairs of seeds of the JSD between the weights",
+        within=(0.0, MOST),
         unit="nats",
         better="lower",
-        baselines={"shuffled": frame["divergence_shuffled"].to_numpy()},
+        baselines=("shuffled",),
         **settings,
     )
-    return {"stable": shared, "stable_advantage": beyond, "stable_divergence": apart}
+    if shared is None:
+        return {}
+    judged = {"stable_advantage": beyond} if seeds > 2 else {}  # one pair says nothing of others
+    return {"stable": shared, "stable_divergence": apart, **judged}
 
 
 def _constant(constant: NDArray, about: Coordinates) -> Finding:

@@ -238,9 +238,13 @@ def _retrained(
         return seeds_trial([run.model, *others()], seed=seed)(batch, first)
 
     frame = stages.streamed("seeds", trial, plan.rows)
-    found |= stable_evidence(frame, seeds=settings.seeds, about=about, seed=seed)
+    found |= stable_evidence(frame, seeds=settings.seeds, about=about)
     if "stable" not in found:
         not_asked["stable"] = "No text has two words, so there is no top word to compare."
+    elif "stable_advantage" not in found:
+        not_asked["stable"] = (
+            "Two seeds are one pair of models, which cannot tell how others vary: ask for three or more."
+        )
     return others() if settings.keep_texts else (), found, not_asked
 
 

@@ -27,14 +27,6 @@ from heedful.training.run import Run
 from heedful.trials.stream import Trial
 
 Say = Callable[[str], None]
-# What the columns of `study.seeds` are called among the rows of an audit.
-AUDITED = {
-    "overlap": "overlap",
-    "shuffled_overlap": "overlap_shuffled",
-    "random_overlap": "overlap_random",
-    "divergence": "divergence",
-    "shuffled_divergence": "divergence_shuffled",
-}
 
 
 def train_again(
@@ -71,11 +63,12 @@ def decisions_of(model: Classifier, texts: EncodedTexts, rows: NDArray[np.int64]
 
 
 def seeds_trial(models: Sequence[Classifier], *, seed: int = 0) -> Trial:
-    """How far models that differ in their seed alone attend to the same words: means over all pairs."""
+    """How far models that differ in their seed alone attend to the same words, pair by pair."""
 
     def trial(batch: Batch, first: int) -> pd.DataFrame:
         weights = [word_attention(model, batch)[0].double().cpu() for model in models]
-        found = compare_weights(weights, batch.mask.cpu(), seed=seed, rows=np.asarray(batch.rows))
-        return pd.DataFrame({AUDITED[name]: values for name, values in found.items()})
+        return pd.DataFrame(
+            compare_weights(weights, batch.mask.cpu(), seed=seed, rows=np.asarray(batch.rows))
+        )
 
     return trial

@@ -15,7 +15,7 @@ from torch import Tensor
 from heedful.data.batches import batches
 from heedful.data.corpus import Corpus
 from heedful.models.trace import decisions, probabilities
-from heedful.records import Claim, Estimate, Finding, wilson_interval
+from heedful.records import Claim, Finding
 from heedful.study.experiment import Tables
 from heedful.study.ground import Ground, main_model
 from heedful.study.pooling import (
@@ -24,6 +24,7 @@ from heedful.study.pooling import (
     groups,
     lead_over_texts,
     mean_over_texts,
+    say_undefined,
     share_of_texts,
     shown,
 )
@@ -89,6 +90,7 @@ def measure_agreement(bench: Bench, ground: Ground) -> Tables:
     """Agreement on every cell of the ground."""
     path = f"{__name__}:agreement_rows"
     table = bench.measured(ground.study("agreement"), Measure(path, {"limit": ground.limit}))
+    say_undefined(bench, table, "tau", "no text has a rank correlation (one word each, or constant scores)")
     return {"agreement": table, "summary": summary(table)}
 
 
@@ -103,6 +105,7 @@ def means(rows: pd.DataFrame, column: str = "tau", **coordinates: str) -> list[F
             name=f"{NAMES[column]}, {first} and {second}",
             measured=f"mean over texts between {first} and {second}",
             baselines={"random": f"random_{column}"},
+            within=(0.0 if column == "overlap" else -1.0, 1.0),
             better="higher",
             coordinates=coordinates,
         )
@@ -117,19 +120,12 @@ def significant(rows: pd.DataFrame, first: str, second: str, **coordinates: str)
     Beside it stands the share that a random ranking reaches against the first of the two scores, its own
     false-discovery rate controlled over the same texts.
     """
-    own = rows[(rows["first"] == first) & (rows["second"] == second)]
-    kept = own[own["seed"] == own["seed"].min()]  # a share of texts: one run's, the first seed
-    by_chance = kept["random_significant"].dropna().astype(bool)
-    random = (
-        {"random": Estimate(float(by_chance.mean()), wilson_interval(int(by_chance.sum()), len(by_chance)))}
-        if len(by_chance)
-        else {}
-    )
     return share_of_texts(
-        kept["significant"].dropna(),
+        rows[(rows["first"] == first) & (rows["second"] == second)],
+        "significant",
         name=f"share of significant τ, {first} and {second}",
-        measured="share of texts whose τ-b differs from 0, false-discovery rate 0.05 over all texts",
-        baselines=random,
+        measured="share of texts whose τ-b differs from 0, false-discovery rate 0.05 over all texts of a run",
+        baselines={"random": "random_significant"},
         better="higher",
         coordinates=coordinates,
     )
@@ -160,14 +156,19 @@ def summary(table: pd.DataFrame) -> pd.DataFrame:
                     **where,
                     "pair": pair,
                     "mean τ-b": shown(tau),
-                    "random τ-b": f"{tau.baselines['random'].value:.3f}",
+                    "random τ-b": _random(tau),
                     "significant": shown(share),
-                    "significant, random": f"{share.baselines['random'].value:.3f}" if share else "–",
+                    "significant, random": _random(share),
                     "texts": rows["instance"].nunique(),
                     "seeds": rows["seed"].nunique(),
                 }
             )
     return pd.DataFrame(lines)
+
+
+def _random(finding: Finding | None) -> str:
+    random = finding.baselines.get("random") if finding is not None else None
+    return "–" if random is None else f"{random.value:.3f}"
 
 
 def agreement_claims(tables: Tables) -> Sequence[Claim]:
@@ -178,7 +179,9 @@ def agreement_claims(tables: Tables) -> Sequence[Claim]:
         model = main_model(own["model"])
         rows = own[own["model"] == model]
         where = {"corpus": str(corpus), "model": model}
-        for finding in means(rows, **where)[:2]:
+        for finding in means(rows, **where):
+            if " gradient and " in finding.name:
+                continue  # the yardstick
             second = finding.name.rpartition(" and ")[2]
             claims.append(
                 Claim.decided(
@@ -189,30 +192,20 @@ def agreement_claims(tables: Tables) -> Sequence[Claim]:
                     threshold=WEAK,
                 )
             )
-        claims.append(
-            Claim.decided(
-                f"On {corpus}, gradients agree better with leave-one-out than attention does",
-                PLACE,
-                effect=lead(rows, ("gradient", "leave-one-out"), ("attention", "leave-one-out"), **where),
-                comparison=">",
-                threshold=0,
-            )
-        )
+        yardstick = lead(rows, ("gradient", "leave-one-out"), ("attention", "leave-one-out"), **where)
+        if yardstick is not None:
+            statement = f"On {corpus}, gradients agree better with leave-one-out than attention does"
+            claims.append(Claim.decided(statement, PLACE, effect=yardstick, comparison=">", threshold=0))
         simple = model.replace("bilstm", "average")
         if simple != model and simple in set(own["model"]):
-            claims.append(
-                Claim.decided(
-                    f"On {corpus}, attention agrees better with gradients without a recurrent encoder",
-                    PLACE,
-                    effect=between_models(own, simple, model, corpus=str(corpus)),
-                    comparison=">",
-                    threshold=0,
-                )
-            )
+            gain = between_models(own, simple, model, corpus=str(corpus))
+            if gain is not None:
+                statement = f"On {corpus}, attention agrees better with gradients without a recurrent encoder"
+                claims.append(Claim.decided(statement, PLACE, effect=gain, comparison=">", threshold=0))
     return claims
 
 
-def lead(rows: pd.DataFrame, one: tuple[str, str], other: tuple[str, str], **where: str) -> Finding:
+def lead(rows: pd.DataFrame, one: tuple[str, str], other: tuple[str, str], **where: str) -> Finding | None:
     """How much further one pair of scores agrees than another on the same texts."""
     return lead_over_texts(
         rows[(rows["first"] == one[0]) & (rows["second"] == one[1])],
@@ -220,11 +213,12 @@ def lead(rows: pd.DataFrame, one: tuple[str, str], other: tuple[str, str], **whe
         "tau",
         name=f"lead of τ({one[0]}, {one[1]}) over τ({other[0]}, {other[1]})",
         measured="difference of the two τ-b, mean over texts, paired",
+        within=(-2.0, 2.0),
         coordinates=where,
     )
 
 
-def between_models(table: pd.DataFrame, one: str, other: str, **where: str) -> Finding:
+def between_models(table: pd.DataFrame, one: str, other: str, **where: str) -> Finding | None:
     """How much further attention and gradients agree in one model than in another, on the same texts."""
     chosen = table[(table["first"] == "attention") & (table["second"] == "gradient")]
     return lead_over_texts(
@@ -233,5 +227,6 @@ def between_models(table: pd.DataFrame, one: str, other: str, **where: str) -> F
         "tau",
         name=f"τ(attention, gradient) of {one} above that of {other}",
         measured="difference of the mean τ-b of two models, paired over texts",
+        within=(-2.0, 2.0),
         coordinates=where,
     )

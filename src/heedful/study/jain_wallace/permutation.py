@@ -10,7 +10,15 @@ from heedful.records import Claim, Finding
 from heedful.study.experiment import Tables
 from heedful.study.ground import Ground, main_model
 from heedful.study.jain_wallace.traces import trace_batches
-from heedful.study.pooling import cells, defined, groups, mean_over_texts, over_seeds, share_of_texts, shown
+from heedful.study.pooling import (
+    cells,
+    defined,
+    groups,
+    mean_over_texts,
+    say_undefined,
+    share_of_texts,
+    shown,
+)
 from heedful.study.workbench import Bench, Measure
 from heedful.training.run import Run
 from heedful.trials.permutation import permute_weights
@@ -52,6 +60,7 @@ def measure_permutation(bench: Bench, ground: Ground) -> Tables:
     """Permutations on every cell of the ground."""
     path = f"{__name__}:permutation_rows"
     table = bench.measured(ground.study("permutation"), Measure(path, {"limit": ground.limit}))
+    say_undefined(bench, table, "change", "no text has two items, and no weights can be permuted")
     return {"permutation": table, "summary": summary(table)}
 
 
@@ -62,14 +71,14 @@ def changes(rows: pd.DataFrame, **where: str) -> tuple[Finding | None, Finding |
         "change",
         name="output change under permuted weights",
         measured="median TVD of a text's output over permutations of its weights; mean over texts",
+        within=(0.0, 1.0),
         coordinates=where,
     )
-    small = over_seeds(rows, ["change"])["change"] < SMALL
     share = share_of_texts(
-        small,
+        rows.assign(small=(rows["change"] < SMALL).where(rows["change"].notna())),
+        "small",
         name="share of texts whose output hardly changes",
         measured=f"share of texts whose median change under permuted weights is below {SMALL:g}",
-        seeds=rows["seed"].nunique(),
         coordinates=where,
     )
     return mean, share

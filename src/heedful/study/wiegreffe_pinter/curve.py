@@ -15,7 +15,7 @@ from heedful.records.finding import Scalar
 from heedful.study.experiment import Tables
 from heedful.study.grid import load_origin
 from heedful.study.ground import UNIFORM_CONTROL, Ground, main_model
-from heedful.study.pooling import cells, headed, lead_over_texts, mean_over_texts, shown
+from heedful.study.pooling import MOST, cells, headed, lead_over_texts, mean_over_texts, shown
 from heedful.study.strengths import STRENGTHS, beside
 from heedful.study.wiegreffe_pinter.posthoc import is_bound, posthoc_rows
 from heedful.study.workbench import Bench, Measure
@@ -71,8 +71,15 @@ def points(rows: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
         (f"adversary, λ = {strength:g}", own)
         for strength, own in rows[rows["kind"] == ADVERSARY].groupby("strength", sort=True)
     ]
-    found += [(kind, rows[rows["kind"] == kind]) for kind in (SEED, UNIFORM, POSTHOC)]
+    found += [(SEED, _other_seeds(rows))]
+    found += [(kind, rows[rows["kind"] == kind]) for kind in (UNIFORM, POSTHOC)]
     return [(name, own) for name, own in found if len(own)]
+
+
+def _other_seeds(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows of other seeds, each under its own number."""
+    own = rows[rows["kind"] == SEED]
+    return own.assign(seed=own["other"])
 
 
 def at(rows: pd.DataFrame, name: str, **where: Scalar) -> tuple[Finding | None, Finding | None]:
@@ -80,12 +87,14 @@ def at(rows: pd.DataFrame, name: str, **where: Scalar) -> tuple[Finding | None, 
 
     The divergence of a post-hoc adversary that was climbed for, and not solved exactly, is a lower bound.
     """
-    posthoc = (rows["kind"] == POSTHOC).all()
+    posthoc, others = (rows["kind"] == POSTHOC).all(), (rows["kind"] == SEED).all()
     change = mean_over_texts(
         rows,
         "change",
         name=f"change of output, {name}",
         measured="total variation distance of the two outputs, mean over texts",
+        alone=not others,
+        within=(0.0, 1.0),
         better="lower",
         coordinates=where,
     )
@@ -94,6 +103,8 @@ def at(rows: pd.DataFrame, name: str, **where: Scalar) -> tuple[Finding | None, 
         "divergence",
         name=f"divergence of attention, {name}",
         measured="JSD of the two attentions, mean over texts" + _search(rows),
+        alone=not others,
+        within=(0.0, MOST),
         unit="nats",
         kind="lower bound" if posthoc and is_bound(rows["how"]) else "estimate",
         coordinates=where,
@@ -149,7 +160,8 @@ def curve_claims(tables: Tables) -> Sequence[Claim]:
     """That an adversary can be trained, goes beyond seeds, and not as far as the post-hoc one, by corpus.
 
     The dev split chooses the adversary, the test split judges it. Where none decides alike, nothing can be
-    said of one that does: the claims are there all the same, and say so.
+    said of one that does: the claims are there all the same, and say so. They are about one base and one
+    adversary of it; where it is compared with other seeds, the interval is over those.
     """
     claims = []
     for corpus, own in tables["curve"].groupby("corpus", sort=False):
@@ -163,33 +175,38 @@ def curve_claims(tables: Tables) -> Sequence[Claim]:
 def _claims_of(corpus: str, model: str, rows: pd.DataFrame, strength: float, alike: bool) -> list[Claim]:
     where: dict[str, Scalar] = {"corpus": corpus, "model": model, "strength": strength}
     best = rows[(rows["kind"] == ADVERSARY) & (rows["strength"] == strength)]
-    seeds, posthoc = rows[rows["kind"] == SEED], rows[rows["kind"] == POSTHOC]
+    seeds, posthoc = _other_seeds(rows), rows[rows["kind"] == POSTHOC]
     chosen = f"λ = {strength:g}, " + ("chosen on dev" if alike else "the nearest on dev, where none does")
+    output = _apart(best, seeds, where)
+    if output is None:
+        return []
     first = Claim.decided(
         f"On {corpus}, a model can be trained to decide as its base does ({chosen}): its output is no "
         f"farther from the base's than other seeds' are, + {MARGIN:g}",
         PLACE,
-        effect=_apart(best, seeds, where),
+        effect=output,
         comparison="<=",
         threshold=MARGIN,
     )
-    beyond = Claim.decided(
-        f"On {corpus}, such a model attends farther away from its base than other seeds do",
-        PLACE,
-        effect=_farther(best, seeds, "the trained adversary", "other seeds", where),
-        comparison=">",
-        threshold=0,
-    )
-    short = Claim.decided(
-        f"On {corpus}, no such model attends as far away as the weights found text by text",
-        PLACE,
-        effect=_farther(posthoc, best, "the post-hoc adversary", "the trained one", where),
-        comparison=">",
-        threshold=0,
-    )
-    if not len(seeds):
-        beyond = _undecided(beyond, "there is no other seed")
-    return [first, *(_conditional(claim, first) for claim in (beyond, short))]
+    found = [first]
+    for statement, effect in (
+        (
+            f"On {corpus}, this trained adversary attends farther away from its base than other seeds do",
+            _farther(best, seeds, "the trained adversary", "other seeds", where),
+        ),
+        (
+            f"On {corpus}, this trained adversary does not attend as far away as the weights found text by "
+            "text",
+            _farther(posthoc, best, "the post-hoc adversary", "the trained one", where),
+        ),
+    ):
+        if effect is None:
+            continue  # no text has two words
+        claim = Claim.decided(statement, PLACE, effect=effect, comparison=">", threshold=0)
+        if not len(seeds) and len(found) == 1:
+            claim = _undecided(claim, "there is no other seed")
+        found.append(_conditional(claim, first))
+    return found
 
 
 def _conditional(claim: Claim, first: Claim) -> Claim:
@@ -205,7 +222,7 @@ def _undecided(claim: Claim, why: str) -> Claim:
     return replace(claim, statement=f"{claim.statement}: {why}", outcome="undecided")
 
 
-def _apart(best: pd.DataFrame, seeds: pd.DataFrame, where: dict[str, Scalar]) -> Finding:
+def _apart(best: pd.DataFrame, seeds: pd.DataFrame, where: dict[str, Scalar]) -> Finding | None:
     """How much farther the output of the adversary is from the base than those of other seeds, if any."""
     other = seeds if len(seeds) else best.assign(change=0.0)
     return lead_over_texts(
@@ -213,7 +230,10 @@ def _apart(best: pd.DataFrame, seeds: pd.DataFrame, where: dict[str, Scalar]) ->
         other,
         "change",
         name="change of output of the trained adversary" + (" beyond that of other seeds" * bool(len(seeds))),
-        measured="difference of the total variation distance from the run's output, paired over texts",
+        measured="difference of the total variation distance from the run's output, paired over texts; one "
+        "base and one adversary of it",
+        alone=not len(seeds),
+        within=(-1.0, 1.0),
         better="lower",
         coordinates=where,
     )
@@ -221,7 +241,7 @@ def _apart(best: pd.DataFrame, seeds: pd.DataFrame, where: dict[str, Scalar]) ->
 
 def _farther(
     one: pd.DataFrame, other: pd.DataFrame, name: str, than: str, where: dict[str, Scalar]
-) -> Finding:
+) -> Finding | None:
     """How much farther one attends from the run than the other does; without another, how far."""
     found = (one["kind"] == POSTHOC).all()
     return lead_over_texts(
@@ -229,7 +249,10 @@ def _farther(
         other if len(other) else one.assign(divergence=0.0),
         "divergence",
         name=f"divergence of {name}" + (f" beyond that of {than}" if len(other) else ""),
-        measured="difference of the JSD from the run's attention, paired over texts" + _search(one),
+        measured="difference of the JSD from the run's attention, paired over texts; one base and one "
+        "adversary of it" + _search(one),
+        alone=not (other["kind"] == SEED).any(),
+        within=(-MOST, MOST),
         unit="nats",
         kind="lower bound" if found and is_bound(one["how"]) else "estimate",
         coordinates=where,

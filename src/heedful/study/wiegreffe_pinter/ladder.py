@@ -140,6 +140,5 @@ def diagnostic_claims(tables: Tables) -> Sequence[Claim]:
 
 
 def _named(guide: str) -> str:
-    return (
-        f"that of its {'adversarially trained twin' if guide == 'adversary, trained' else 'exact adversary'}"
-    )
+    trained = f"adversarially trained twin (λ = {STRENGTH:g})"
+    return f"that of its {trained if guide == 'adversary, trained' else 'exact adversary'}"

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pandas as pd
 
-from heedful.records import Claim, Finding, paired_difference
+from heedful.records import Claim, Finding
 from heedful.study.experiment import Tables
 from heedful.study.grid import load_origin
 from heedful.study.ground import Ground, main_model
-from heedful.study.pooling import cells, defined, headed, mean_over_texts, shown
+from heedful.study.pooling import MOST, cells, defined, headed, mean_over_texts, say_undefined, shown
 from heedful.study.seeds import seeds_findings, seeds_variance
 from heedful.study.wiegreffe_pinter.posthoc import is_bound, posthoc_rows
 from heedful.study.workbench import Bench
@@ -44,6 +44,7 @@ def measure_seeds(bench: Bench, ground: Ground) -> Tables:
         table["decided_class"] = table["decided"].map(dict(enumerate(found.classes)))
         frames.append(table.reset_index().assign(corpus=Path(name).stem, model=model, runs=len(own)))
     table = pd.concat(frames, ignore_index=True).assign(seed=0)
+    say_undefined(bench, table, "divergence", "no text has two words, which seeds could weigh differently")
     return {"seeds": table, "summary": summary(table)}
 
 
@@ -56,10 +57,8 @@ def _adversaries(bench: Bench, ground: Ground) -> pd.DataFrame:
 
 
 def of_cell(rows: pd.DataFrame, **where: str) -> list[Finding]:
-    """The findings of one cell's table, with the names of its classes, and how far the adversary goes."""
-    classes = dict(zip(rows["decided"], rows["decided_class"], strict=True))
-    names = [str(classes.get(number, number)) for number in range(max(classes) + 1)]
-    found = seeds_findings(rows, seeds=int(rows["runs"].iloc[0]), classes=names, coordinates=where)
+    """The findings of one cell's table, and how far the adversary goes."""
+    found = seeds_findings(rows, seeds=int(rows["runs"].iloc[0]), coordinates=where)
     return [*found, *defined(adversary_finding(rows, **where), beyond_seeds(rows, **where))]
 
 
@@ -86,19 +85,32 @@ def adversary_finding(rows: pd.DataFrame, **where: str) -> Finding | None:
 
 
 def beyond_seeds(rows: pd.DataFrame, **where: str) -> Finding | None:
-    """How much farther the post-hoc adversary is from a run than other seeds are, on the same texts."""
+    """How much farther the first run's post-hoc adversary is from it than other seeds are, on the same texts.
+
+    Each other seed is compared with it, and the interval is over those: one alone does not tell of others.
+    """
+    seeds = int(rows["runs"].iloc[0])
     both = rows.dropna(subset=["adversary_divergence", "divergence"])
     if not len(both):
         return None
-    lead = paired_difference(both["adversary_divergence"], both["divergence"])
-    return Finding(
-        "adversary's divergence beyond that between seeds",
-        lead.value,
-        interval=lead.interval,
-        count=len(both),
-        seeds=int(rows["runs"].iloc[0]),
-        measured=f"JSD of the post-hoc adversary ({both['adversary_search'].iloc[0]}) minus the mean JSD "
-        "between seeds, paired over texts",
+    leads = [
+        pd.DataFrame(
+            {
+                "seed": other,
+                "instance": both["instance"],
+                "lead": both["adversary_divergence"] - both[f"divergence_0_{other}"],
+            }
+        )
+        for other in range(1, seeds)
+    ]
+    return mean_over_texts(
+        pd.concat(leads, ignore_index=True),
+        "lead",
+        name="adversary's divergence beyond that of other seeds",
+        measured=f"JSD of the first run's post-hoc adversary ({both['adversary_search'].iloc[0]}) minus that "
+        f"of each of {seeds - 1} other seeds, from the first run and on the same texts",
+        alone=False,
+        within=(-MOST, MOST),
         unit="nats",
         kind="lower bound" if is_bound(both["adversary_kind"]) else "estimate",
         coordinates=where,
@@ -113,8 +125,8 @@ def summary(table: pd.DataFrame) -> pd.DataFrame:
         lines.append(
             {
                 **headed(where),
-                "JSD of seeds": _beside_shuffled(named["divergence between seeds"]),
-                "top overlap": _beside_shuffled(named["overlap of the top between seeds"]),
+                "JSD of seeds": _beside_shuffled(named.get("divergence between seeds")),
+                "top overlap": _beside_shuffled(named.get("overlap of the top between seeds")),
                 "adversary": shown(adversary_finding(rows)),
                 "beyond seeds": shown(beyond_seeds(rows)),
                 "seeds": int(rows["runs"].iloc[0]),
@@ -123,8 +135,9 @@ def summary(table: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(lines)
 
 
-def _beside_shuffled(finding: Finding) -> str:
-    return f"{shown(finding)}; shuffled {finding.baselines['shuffled'].value:.3f}"
+def _beside_shuffled(finding: Finding | None) -> str:
+    beside = f"; shuffled {finding.baselines['shuffled'].value:.3f}" if finding is not None else ""
+    return f"{shown(finding)}{beside}"
 
 
 def seeds_claims(tables: Tables) -> Sequence[Claim]:
@@ -134,18 +147,18 @@ def seeds_claims(tables: Tables) -> Sequence[Claim]:
         model = main_model(own["model"])
         rows = own[own["model"] == model]
         where = {"corpus": str(corpus), "model": model}
-        beyond = beyond_seeds(rows, **where)
-        if beyond is not None:
-            statement = f"On {corpus}, the post-hoc adversary is farther from a run than other seeds are"
-            claims.append(Claim.decided(statement, PLACE, effect=beyond, comparison=">", threshold=0))
-        named = {finding.name: finding for finding in reversed(of_cell(rows, **where))}
-        claims.append(
-            Claim.decided(
-                f"On {corpus}, seeds agree on the top word more often than their shuffled weights do",
-                PLACE,
-                effect=named["overlap of the top between seeds, above shuffled"],
-                comparison=">",
-                threshold=0,
-            )
-        )
+        named = {finding.name: finding for finding in of_cell(rows, **where)}
+        asked = {
+            f"On {corpus}, the post-hoc adversary is farther from a run (the first) than other seeds are": (
+                named.get("adversary's divergence beyond that of other seeds")
+            ),
+            f"On {corpus}, seeds agree on the top word more often than their shuffled weights do": (
+                named.get("overlap of the top between seeds, above shuffled")
+            ),
+        }
+        claims += [
+            Claim.decided(statement, PLACE, effect=effect, comparison=">", threshold=0)
+            for statement, effect in asked.items()
+            if effect is not None
+        ]
     return claims
