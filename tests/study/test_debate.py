@@ -41,6 +41,8 @@ def test_a_run_keeps_its_settings_and_is_the_first_of_its_seeds(place):
     assert debate_on(place / "small.csv", seeds=2, seed=9).ground.seeds == (9, 10)
     with pytest.raises(UserError, match="leave those out"):
         debate_on(place / "run", model="dp")
+    with pytest.raises(UserError, match="leave text out"):
+        debate_on(place / "run", columns={"text": "review"})
 
 
 def test_a_run_that_is_there_is_adopted_and_not_trained_again(place, tmp_path, monkeypatch):

@@ -235,6 +235,8 @@ def debate_on(
     if (Path(source) / files.SETTINGS).exists():
         if model is not None or changes:
             raise UserError(f"{source} is a run, which has its model and settings: leave those out.")
+        if columns:
+            raise UserError(f"{source} is a run, which knows its columns: leave {', '.join(columns)} out.")
         return _about_run(load_run(source), range(seed, seed + count + 1), taken, data_dir)
     name = model or MAIN
     settings = {**(quick_settings(name) if quick else {}), **changes}
