@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 
 from heedful.bench.preparing import prepared
-from heedful.bench.timing import one_thread
 from heedful.data.corpus import Corpus
 from heedful.errors import MissingExtra, UserError
 from heedful.models.building import build_model
 from heedful.models.embeddings import WordVectors, vectors_for
 from heedful.models.settings import ModelSettings
 from heedful.training.callbacks import Callback
+from heedful.training.devices import one_thread
 from heedful.training.evaluation import evaluate
 from heedful.training.loop import fit
 

@@ -16,11 +16,12 @@ import torch
 from scipy import stats
 from torch import nn
 
-from heedful.bench.timing import one_thread, take_turns
+from heedful.bench.timing import take_turns
 from heedful.data.batches import make_batch
 from heedful.data.named import is_at_hand, load_data
 from heedful.errors import UserError
 from heedful.models.trace import Trace
+from heedful.training.devices import one_thread
 from heedful.training.from_corpus import train_run
 from heedful.training.presets import prepare
 from heedful.training.reopening import encode_for

@@ -19,9 +19,9 @@ from unittest import mock
 import torch
 from torch import Tensor, nn
 
-from heedful.bench.timing import one_thread
 from heedful.errors import MissingExtra
 from heedful.models.trace import Trace, decisions
+from heedful.training.devices import one_thread
 from heedful.trials import compiled
 from heedful.trials.erased import leave_one_out
 from heedful.trials.flips import flip_sizes

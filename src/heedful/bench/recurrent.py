@@ -17,13 +17,14 @@ import torch
 from torch import Tensor, nn
 
 from heedful.bench.preparing import prepared
-from heedful.bench.timing import one_thread, take_turns
+from heedful.bench.timing import take_turns
 from heedful.data.batches import make_batch, plan_batches
 from heedful.data.corpus import Corpus
 from heedful.data.encoded import EncodedTexts
 from heedful.errors import UserError
 from heedful.models.building import Classifier, build_model
 from heedful.models.encoders import RecurrentEncoder
+from heedful.training.devices import one_thread
 from heedful.training.learners import choose_learner
 
 RECURRENT = ("dp-l", "flan-rnn", "han-rnn")

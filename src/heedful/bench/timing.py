@@ -1,8 +1,7 @@
 """Timing on a noisy machine: contenders take turns, and the minimum of each counts."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 
 
 def take_turns(
@@ -22,16 +21,3 @@ def take_turns(
             run()
             least[name] = min(least[name], clock() - begun)
     return least
-
-
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """Torch on one thread, so that no contender has more of them than another."""
-    import torch  # here, so that what needs no torch is timed without it
-
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)

@@ -13,11 +13,12 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from heedful.bench.timing import one_thread, take_turns
+from heedful.bench.timing import take_turns
 from heedful.errors import UserError
 from heedful.models.gradients import occurrences, quantities
 from heedful.training.closed import ClosedForm
 from heedful.training.compiled import CompiledDot, warm_up
+from heedful.training.devices import one_thread
 from heedful.training.dropout import keep_factors
 from heedful.training.rows import rows_adagrad
 

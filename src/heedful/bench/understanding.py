@@ -2,9 +2,10 @@
 
 from dataclasses import dataclass
 
-from heedful.bench.timing import one_thread, take_turns
+from heedful.bench.timing import take_turns
 from heedful.data.encoded import EncodedTexts
 from heedful.models.building import Classifier
+from heedful.training.devices import one_thread
 from heedful.training.evaluation import evaluate
 from heedful.understanding.flow import flow_terms
 from heedful.understanding.scores import token_scores

@@ -9,12 +9,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from heedful.bench.timing import one_thread
 from heedful.data.encoded import EncodedTexts
 from heedful.data.vocabulary import Vocabulary
 from heedful.models.building import build_model
 from heedful.models.settings import ModelSettings
 from heedful.training.callbacks import Callback, Training
+from heedful.training.devices import one_thread
 from heedful.training.loop import fit
 from heedful.training.settings import TrainingSettings
 from heedful.understanding.watch import KIND, Watch, WatchSettings

@@ -12,12 +12,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from heedful.bench.timing import one_thread, take_turns
+from heedful.bench.timing import take_turns
 from heedful.data.batches import Batch
 from heedful.data.vocabulary import Vocabulary
 from heedful.models.building import build_model
 from heedful.models.named import MODELS
 from heedful.models.subject import Subject
+from heedful.training.devices import one_thread
 from heedful.trials.deletion import delete_words, take_rows
 from heedful.trials.forwards import two_sided
 from heedful.trials.rereading import PLACES, Reader

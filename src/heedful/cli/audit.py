@@ -186,5 +186,8 @@ def _rationales(
     from heedful.data.named import load_data
     from heedful.study.auditing.plausibility import read_rationales
 
-    corpus = load_data(source, data_dir=data_dir, learn=False, **columns)  # type: ignore[arg-type]  # columns by name
+    label, split = columns.get("label"), columns.get("split")
+    corpus = load_data(
+        source, data_dir=data_dir, text=columns.get("text"), label=label, split=split, learn=False
+    )
     return read_rationales(source, list(corpus.split(on).texts), text=text, column=column)

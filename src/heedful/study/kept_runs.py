@@ -59,5 +59,4 @@ def trained_once(
 
 def _unplaced(model: ModelSettings) -> ModelSettings:
     """The settings without the folders of the files they name."""
-    names = {key: Path(getattr(model, key)).name for key in ("vectors_file", "pretrained")}
-    return replace(model, **names)  # type: ignore[arg-type]  # both are strings
+    return replace(model, vectors_file=Path(model.vectors_file).name, pretrained=Path(model.pretrained).name)

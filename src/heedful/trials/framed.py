@@ -1,6 +1,6 @@
 """A result of B instances as a table: one row an instance, one column a field."""
 
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
 from torch import Tensor
@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     import pandas
 
 
+@dataclass(frozen=True, eq=False)
 class Framed:
     """For results that are dataclasses of tensors (B,...), and of single values that hold for all."""
 
@@ -18,7 +19,7 @@ class Framed:
         """One row an instance; several numbers of one instance (items, weights) as a list."""
         import pandas
 
-        columns = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+        columns = {field.name: getattr(self, field.name) for field in fields(self)}
         return pandas.DataFrame({name: _column(v) for name, v in columns.items() if v is not None})
 
     def _repr_html_(self) -> str:
