@@ -127,7 +127,7 @@ def test_lines_far_from_the_review_are_drawn_as_one():
 
 def test_equal_weights_lie_on_the_review_by_its_share_of_the_sentences():
     page = "Also showing: a bad film.\n\nIt was good. The film.\n\nAlso showing: a good film."
-    weight, share = weight_on_reviews(small_model("uniform"), [page])
+    weight, share = weight_on_reviews([read_page(small_model("uniform"), page)])
     assert weight == pytest.approx(share) == pytest.approx(0.5)
 
 
@@ -144,9 +144,9 @@ def test_the_model_attends_as_the_mechanism_does():
     attended = mechanism(sentences.spread(states), sentences.spread(sentences.mask))
     torch.testing.assert_close(attended.words.weights, model.trace(batch, "words").weights)
     torch.testing.assert_close(attended.sentences.weights, model.trace(batch).weights)
-    words, weights = read_page(model, "It was good. The film was a bad film. It was.")
-    assert [len(sentence) for sentence in words] == [3, 6, 2]
-    torch.testing.assert_close(torch.from_numpy(weights), attended.sentences.weights[0])
+    page = read_page(model, "It was good. The film was a bad film. It was.")
+    assert [len(sentence) for sentence in page.words] == [3, 6, 2]
+    torch.testing.assert_close(torch.from_numpy(page.sentences), attended.sentences.weights[0])
 
 
 @pytest.mark.slow

@@ -5,10 +5,14 @@ import time
 
 import pytest
 
+from heedful.data import huggingface
+from heedful.data.huggingface import hub_is_known
 from heedful.errors import UserError
-from heedful.models import pretrained
 from heedful.models.huggingface import load_huggingface
-from heedful.models.pretrained import hub_is_known, quietly
+from heedful.models.pretrained import quietly
+
+pytest.importorskip("transformers", reason="the extra hf is not installed")
+pytestmark = pytest.mark.slow  # importing transformers alone takes seconds
 
 
 @pytest.fixture
@@ -17,7 +21,7 @@ def no_network(monkeypatch):
         raise socket.gaierror(-2, "Name or service not known")
 
     monkeypatch.setattr(socket, "getaddrinfo", unknown)
-    monkeypatch.setattr(pretrained, "getproxies", dict)
+    monkeypatch.setattr(huggingface, "getproxies", dict)
 
 
 def test_without_a_network_a_missing_model_is_refused_at_once(no_network, monkeypatch, capfd):
@@ -30,7 +34,7 @@ def test_without_a_network_a_missing_model_is_refused_at_once(no_network, monkey
 def test_a_folder_and_a_proxy_need_no_name_service(no_network, tmp_path, monkeypatch):
     assert not hub_is_known("nope/nope")
     assert hub_is_known(tmp_path)
-    monkeypatch.setattr(pretrained, "getproxies", lambda: {"https": "http://proxy:3128"})
+    monkeypatch.setattr(huggingface, "getproxies", lambda: {"https": "http://proxy:3128"})
     assert hub_is_known("nope/nope")
 
 

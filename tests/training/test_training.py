@@ -283,8 +283,15 @@ def test_a_damaged_or_foreign_run_is_refused_in_one_sentence(small_corpus, tmp_p
 def test_a_checkpoint_with_other_facts_is_refused_in_one_sentence(tmp_path, facts):
     metadata = {"format": CHECKPOINT_FORMAT, **({} if facts is None else {"facts": facts})}
     save_file({"weights/head": torch.ones(3)}, tmp_path / "checkpoint", metadata=metadata)
-    with pytest.raises(UserError, match="damaged"):
+    with pytest.raises(UserError, match="checkpoint is damaged"):
         Checkpoint.load(tmp_path / "checkpoint")
+
+
+def test_a_checkpoint_of_another_version_is_not_called_damaged(tmp_path):
+    save_file({"weights/head": torch.ones(3)}, tmp_path / "checkpoint", metadata={"format": "other"})
+    with pytest.raises(UserError, match="checkpoint was written by another version") as caught:
+        Checkpoint.load(tmp_path / "checkpoint")
+    assert "damaged" not in str(caught.value)
 
 
 def test_a_killed_training_goes_on_from_its_last_epoch(tmp_path):

@@ -6,7 +6,6 @@ Axes: B codes, T places in A(i), the code first, H width of an embedding, A widt
 """
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from heedful.attention.additive import AdditiveScore
@@ -28,7 +27,7 @@ class AncestorAttention(nn.Module):
         """Mix states (B,T,H): each row a code, its ancestors after it, real where the mask (B,T) is true."""
         check_shape("AncestorAttention", "states", tensor=states, expected=("B", "T", self.score.hidden))
         check_shape("AncestorAttention", "a mask", tensor=mask, expected=states.shape[:2])
-        code = F.pad(states[:, :1], (0, 0, 0, 1))[:, 0]  # 0 where there is no place at all
+        code = states[:, :1].sum(1)  # 0 where there is no place at all
         scores = self.score(states, code)
         return read(scores, states, mask=mask, normalise=masked_softmax, where="AncestorAttention")
 

@@ -1,7 +1,8 @@
 """How fast recurrent models train, beside PyTorch's bare `nn.LSTM` or `nn.GRU` on the same padded shapes.
 
-The bare cells are the limit: forward and backward over the very blocks that the model's own cells are given
-(two passes in one direction each), and nothing else: no embedding, dropout, attention, head or optimiser.
+The bare cells are the limit: forward and backward over blocks of the same B, T and E as the model's encoders
+read, each direction a pass of its own (the model walks both in one), and nothing else: no embedding, dropout,
+attention, head or optimiser.
 They are run on the blocks as they are, texts first, and also with words first, where cells are somewhat
 faster.
 Axes: B rows of a block (texts or sentences), T words or sentences, E width of what comes in.
@@ -113,7 +114,7 @@ Block = tuple[Cell, torch.Size]
 
 
 def _blocks(model: Classifier, train: EncodedTexts, rows: np.ndarray) -> list[Block]:
-    """The model's cells with the shapes (B,T,E) that they are given when it reads this batch."""
+    """The model's cells with the shapes (B,T,E) that their encoder is given when it reads this batch."""
     encoders = [module for module in model.modules() if isinstance(module, RecurrentEncoder)]
     if not encoders:
         raise UserError(f"This measurement is of recurrent models: choose one of {', '.join(RECURRENT)}.")

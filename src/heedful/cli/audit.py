@@ -90,7 +90,9 @@ def audit(
             raise UserError(
                 f"Rationales are a column of a file, but {source} is none: name the file with --data."
             )
-        rationales = _rationales(source, text, rationale, on=on, data_dir=data_dir, columns=columns)
+        rationales = _rationales(
+            source, rationale, on=on, data_dir=data_dir, text=text, label=label, split=split
+        )
     kept = "What is measured so far is kept: give the same command again to go on."
     with can_be_stopped(kept), shown_progress() as training:
         found = run_audit(
@@ -181,13 +183,17 @@ def _wanted(require: str | None) -> int | None:
 
 
 def _rationales(
-    source: str, text: str, column: str, *, on: str, data_dir: Path | None, columns: dict[str, str]
+    source: str,
+    column: str,
+    *,
+    on: str,
+    data_dir: Path | None,
+    text: str,
+    label: str | None,
+    split: str | None,
 ) -> list[str | list[int]]:
     from heedful.data.named import load_data
     from heedful.study.auditing.plausibility import read_rationales
 
-    label, split = columns.get("label"), columns.get("split")
-    corpus = load_data(
-        source, data_dir=data_dir, text=columns.get("text"), label=label, split=split, learn=False
-    )
+    corpus = load_data(source, data_dir=data_dir, text=text, label=label, split=split, learn=False)
     return read_rationales(source, list(corpus.split(on).texts), text=text, column=column)

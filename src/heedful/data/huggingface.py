@@ -3,12 +3,14 @@
 Needs the extra `hf`. Rows go through the same checks as those of a user's own file.
 """
 
+import os
 import socket
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
+from urllib.request import getproxies
 
 from heedful.data.columns import SPLIT_WORDS, Columns, choose_columns
 from heedful.data.corpus import SHARES, Corpus
@@ -126,7 +128,7 @@ def from_hub(name: str, config: str | None = None) -> Any:
         repository, _, last = name.rpartition("/")
         given = config or last
     try:
-        with _no_waiting_without_network(datasets):
+        with _no_waiting_without_network(datasets, repository):
             return datasets.load_dataset(repository, given)
     except datasets.exceptions.DatasetNotFoundError as error:
         raise UserError(
@@ -141,22 +143,35 @@ def from_hub(name: str, config: str | None = None) -> Any:
         raise UserError(f"hf:{name} cannot be read: {_first_line(error)}") from error
 
 
+def hub_is_known(name: str | Path) -> bool:
+    """Whether it is worth asking Hugging Face for this: its name resolves, or a proxy resolves it for us.
+
+    Without a network five retries would take half a minute; what was downloaded before is found either way.
+    """
+    if Path(name).exists() or getproxies().keys() & {"http", "https", "all"}:  # "no" is none
+        return True
+    host = urlsplit(os.environ.get("HF_ENDPOINT") or "https://huggingface.co").hostname
+    try:
+        socket.getaddrinfo(host, None)
+    except OSError:
+        return False
+    return True
+
+
 @contextmanager
-def _no_waiting_without_network(datasets: Any) -> Iterator[None]:
-    """Use what is stored here if the hub's name cannot be looked up: the library would retry for long."""
+def _no_waiting_without_network(datasets: Any, name: str) -> Iterator[None]:
+    """Use what is stored here if the hub is not to be had: the library would retry for long."""
     from huggingface_hub import constants
 
-    try:
-        socket.getaddrinfo(urlsplit(constants.ENDPOINT).hostname, 443)
-    except OSError:
-        before = constants.HF_HUB_OFFLINE, datasets.config.HF_HUB_OFFLINE
-        constants.HF_HUB_OFFLINE = datasets.config.HF_HUB_OFFLINE = True
-        try:
-            yield
-        finally:
-            constants.HF_HUB_OFFLINE, datasets.config.HF_HUB_OFFLINE = before
-    else:
+    if hub_is_known(name):
         yield
+        return
+    before = constants.HF_HUB_OFFLINE, datasets.config.HF_HUB_OFFLINE
+    constants.HF_HUB_OFFLINE = datasets.config.HF_HUB_OFFLINE = True
+    try:
+        yield
+    finally:
+        constants.HF_HUB_OFFLINE, datasets.config.HF_HUB_OFFLINE = before
 
 
 def _library() -> Any:

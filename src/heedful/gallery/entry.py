@@ -20,7 +20,7 @@ class Outcome:
     figure: float
     baseline: float
     parameters: int
-    baseline_parameters: int  # as many, to within 1 %: the mechanism must win, not its size
+    baseline_parameters: int  # as many, to within 1 % at full size: the mechanism must win, not its size
     table: Mapping[str, float] = field(default_factory=dict)  # further figures, by name
     picture: Mapping[str, Any] = field(default_factory=dict, repr=False)  # arrays and words that `draw` needs
 

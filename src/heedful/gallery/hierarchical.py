@@ -7,7 +7,7 @@ words of a sentence count the same, and all sentences of a page.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -33,9 +33,9 @@ SIZES: dict[Size, dict[str, int]] = {
     "small": {"train": 400, "dev": 100, "test": 300},
 }
 LINES: dict[Size, int] = {"full": 40, "small": 15}  # on a page
-EPOCHS = 8
 Reading = Literal["attention", "equal weights"]
 SETTINGS: dict[str, Any] = {
+    "epochs": 8,
     "embedding": 32,
     "embedding_source": "uniform",
     "attention_width": 32,
@@ -50,7 +50,8 @@ SETTINGS: dict[str, Any] = {
 RATES: dict[Reading, float] = {"attention": 0.01, "equal weights": 0.02}
 WIDTHS: dict[Reading, int] = {"attention": 32, "equal weights": 38}  # as many parameters
 COLUMNS = 96
-SHOWN_OF, NEIGHBOURS = 50, 5  # test pages of which one is shown, and its lines on either side of the review
+READ, SHOWN_OF = 100, 50  # test pages that are looked into, and of which one is shown
+NEIGHBOURS = 5  # its lines on either side of the review
 
 
 def read_pages(sizes: dict[str, int], *, lines: int) -> Corpus:
@@ -109,7 +110,7 @@ def make_page(review: str, lines: list[str], *, place: int) -> str:
     return "\n\n".join([*lines[:place], review.strip(), *lines[place:]])
 
 
-def fit(corpus: Corpus, reading: Reading, *, epochs: int, seed: int) -> tuple[HierarchicalClassifier, float]:
+def fit(corpus: Corpus, reading: Reading, *, seed: int) -> tuple[HierarchicalClassifier, float]:
     """Train a HAN, and its accuracy on the test split."""
     with one_thread():
         run = train_model(
@@ -118,7 +119,6 @@ def fit(corpus: Corpus, reading: Reading, *, epochs: int, seed: int) -> tuple[Hi
             control="none" if reading == "attention" else "uniform",
             hidden=WIDTHS[reading],
             rate=RATES[reading],
-            epochs=epochs,
             seed=seed,
             **SETTINGS,
         )
@@ -132,9 +132,10 @@ def train(seed: int, size: Size) -> Outcome:
     models: dict[Reading, HierarchicalClassifier] = {}
     accuracy: dict[Reading, float] = {}
     for reading in WIDTHS:
-        models[reading], accuracy[reading] = fit(corpus, reading, epochs=EPOCHS, seed=seed)
+        models[reading], accuracy[reading] = fit(corpus, reading, seed=seed)
     test = corpus.split("test")
-    weight, share = weight_on_reviews(models["attention"], test.texts[:100])
+    pages = [read_page(models["attention"], text) for text in test.texts[:READ]]
+    weight, share = weight_on_reviews(pages)
     return Outcome(
         figure=accuracy["attention"],
         baseline=accuracy["equal weights"],
@@ -144,16 +145,28 @@ def train(seed: int, size: Size) -> Outcome:
             "weight of the review's sentences": weight,
             "the review's share of the sentences": share,
         },
-        picture=picture(models["attention"], test),
+        picture=picture(pages[:SHOWN_OF], test),
     )
 
 
-Page = tuple[list[list[Painted]], np.ndarray]  # the words of each sentence with their weights, the sentences'
+@dataclass(frozen=True)
+class Page:
+    """What both levels attended to in a page of S sentences, and what was decided."""
+
+    words: list[list[Painted]]  # of each sentence, with their weights
+    sentences: np.ndarray  # (S,) the weights of the sentences
+    own: np.ndarray  # (S,) which of them are the review's
+    decided: int
+
+    @property
+    def weight(self) -> float:
+        """The weight of the review's sentences."""
+        return float(self.sentences[self.own].sum())
 
 
 @torch.no_grad()
 def read_page(model: HierarchicalClassifier, text: str) -> Page:
-    """What both levels attend to in a page."""
+    """Read a page, and look at both levels."""
     batch = model.encode([text])
     assert batch.words is not None
     words, sentences = model.trace(batch, "words"), model.trace(batch)
@@ -166,17 +179,13 @@ def read_page(model: HierarchicalClassifier, text: str) -> Page:
                 for item, weight in zip(items[real], weights[real], strict=True)
             ]
         )
-    return painted, sentences.weights[0].numpy()
+    own = np.array([is_review(sentence) for sentence in painted])
+    return Page(painted, sentences.weights[0].numpy(), own, int(decisions(sentences.logits())[0]))
 
 
-def weight_on_reviews(model: HierarchicalClassifier, texts: Sequence[str]) -> tuple[float, float]:
+def weight_on_reviews(pages: Sequence[Page]) -> tuple[float, float]:
     """The weight of the review's sentences in a page, and their share of the sentences; means over pages."""
-    found = []
-    for text in texts:
-        words, weights = read_page(model, text)
-        own = np.array([is_review(sentence) for sentence in words])
-        found.append((float(weights[own].sum()), float(own.mean())))
-    weight, share = np.mean(found, axis=0)
+    weight, share = np.mean([(page.weight, page.own.mean()) for page in pages], axis=0)
     return float(weight), float(share)
 
 
@@ -185,19 +194,13 @@ def is_review(words: list[Painted]) -> bool:
     return [form for form, _ in words[:2]] != MARK.rstrip(":").lower().split()
 
 
-def picture(model: HierarchicalClassifier, test: Corpus) -> dict[str, Any]:
-    """Of some pages that are decided rightly, the one with the middle weight on its review."""
-    pages = []
-    for text, label in zip(test.texts[:SHOWN_OF], test.labels[:SHOWN_OF], strict=True):
-        with torch.no_grad():
-            right = int(decisions(model.logits(model.encode([text])))[0]) == label
-        if right:
-            words, weights = read_page(model, text)
-            own = np.array([is_review(sentence) for sentence in words])
-            pages.append((float(weights[own].sum()), words, weights, own, test.label_names[int(label)]))
-    pages.sort(key=lambda page: page[0])
-    _, words, weights, own, label = pages[len(pages) // 2]
-    return {"words": words, "sentences": weights, "review": own, "label": label}
+def picture(pages: Sequence[Page], test: Corpus) -> dict[str, Any]:
+    """Of the pages, the first of the test, that are decided rightly, the one with the middle weight on its
+    review."""
+    right = [page for page, label in zip(pages, test.labels, strict=False) if page.decided == label]
+    shown = sorted(right, key=lambda page: page.weight)[len(right) // 2]
+    label = test.label_names[shown.decided]
+    return {"words": shown.words, "sentences": shown.sentences, "review": shown.own, "label": label}
 
 
 def draw(outcome: Outcome, figure: "Figure") -> None:

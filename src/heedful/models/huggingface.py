@@ -25,10 +25,11 @@ import torch
 from torch import Tensor, nn
 
 from heedful.data.batches import Batch
+from heedful.data.huggingface import hub_is_known
 from heedful.data.vocabulary import PADDING_ID, SPECIAL
 from heedful.data.words import Words, combining_class
 from heedful.errors import MissingExtra, UserError, choose_from, listed
-from heedful.models.pretrained import Pieces, hub_is_known, most_positions, quietly
+from heedful.models.pretrained import Pieces, most_positions, quietly
 from heedful.models.trace import Trace
 
 WORD_ID = 2  # of every word: these models do not read our ids

@@ -9,20 +9,16 @@ keeps nothing, are unread: attention does not see them.
 Axes: B texts, T words, L sub-words, E width of the encoder's input embeddings, H width of its states.
 """
 
-import os
-import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
-from urllib.request import getproxies
 
 import torch
 from torch import Tensor, nn
 
 from heedful.data.batches import Batch
+from heedful.data.huggingface import hub_is_known
 from heedful.data.vocabulary import SPECIAL
 from heedful.errors import MissingExtra, UserError
 
@@ -163,21 +159,6 @@ def quietly() -> Iterator[None]:
         hub.set_verbosity(level)
         if shown:
             logging.enable_progress_bar()
-
-
-def hub_is_known(name: str | Path) -> bool:
-    """Whether it is worth asking Hugging Face for this: its name resolves, or a proxy resolves it for us.
-
-    Without a network five retries would take half a minute; what was downloaded before is found either way.
-    """
-    if Path(name).exists() or getproxies().keys() & {"http", "https", "all"}:  # "no" is none
-        return True
-    host = urlsplit(os.environ.get("HF_ENDPOINT") or "https://huggingface.co").hostname
-    try:
-        socket.getaddrinfo(host, None)
-    except OSError:
-        return False
-    return True
 
 
 def most_positions(config: Any) -> int:

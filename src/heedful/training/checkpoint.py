@@ -55,9 +55,8 @@ class Checkpoint:
                 for key in file.keys():  # noqa: SIM118 (the file is not a mapping)
                     group, name = key.split("/", 1)
                     groups[group][name] = file.get_tensor(key)
-        except (SafetensorError, OSError, KeyError, ValueError) as error:
-            raise UserError(f"{path} is damaged ({error}): remove it to train anew.") from error
-        try:
             return Checkpoint(**{**groups, **json.loads(metadata["facts"])})
-        except (KeyError, TypeError, ValueError) as error:
+        except UserError:
+            raise
+        except (SafetensorError, OSError, KeyError, TypeError, ValueError) as error:
             raise UserError(f"{path} is damaged ({error}): remove it to train anew.") from error

@@ -74,6 +74,7 @@ def stream(
         raise UserError("There is no text to try: give at least one.")
     plan = [chosen[part] for part in plan_batches(_lengths(texts, chosen), token_budget=places)]
     asked = {"schema": SCHEMA, "places": places, "texts": _digest(plan), **recipe}
+    check_folder(folder, marks=(RECIPE,))
     with locked(folder / LOCK):
         _begin(folder, asked)
         done = _done(folder)
@@ -121,7 +122,6 @@ def _digest(plan: Sequence[NDArray[np.int64]]) -> str:
 
 
 def _begin(folder: Path, asked: Mapping[str, Any]) -> None:
-    check_folder(folder, marks=(RECIPE,))
     path = folder / RECIPE
     if not path.exists():
         with write_atomically(path) as file:

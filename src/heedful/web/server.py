@@ -63,6 +63,7 @@ def create_app(
         redoc_url=None,
         lifespan=lifespan,
     )
+    app.state.limits = limits
     app.add_middleware(Guard, limits=limits, hosts=hosts)
     live = {"models": about, "most_characters": limits.characters, "start": len(models) // 2}
     content = {"audit": None, "figures": {}, "notes": [], **(audit or {}), "live": live}
@@ -156,7 +157,7 @@ def bind(host: str, port: int) -> socket.socket:
         ) from error
 
 
-def serve(app: "FastAPI", listening: socket.socket, *, limits: Limits | None = None) -> None:
+def serve(app: "FastAPI", listening: socket.socket) -> None:
     """Answer requests until interrupted, with the limits of the app."""
     try:
         import uvicorn
@@ -166,7 +167,7 @@ def serve(app: "FastAPI", listening: socket.socket, *, limits: Limits | None = N
 
     config = uvicorn.Config(
         app,
-        http=impatient((limits or Limits()).sending),
+        http=impatient(app.state.limits.sending),
         log_level="warning",
         limit_concurrency=64,  # connections beyond these get a 503 at once
         timeout_keep_alive=5,
