@@ -8,11 +8,22 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 
 LARGEST_SEED = 2**63 - 1  # what TOML, torch, numpy and Parquet all hold as a whole number
+KEPT = (700, 300)  # first and last characters of a sentence that is longer
 MOST_LISTED = 12  # a sentence that lists more choices than this is no longer read
 
 
 class UserError(ValueError):
-    """Something the user can fix, said in one sentence: what was needed, what came, what to do next."""
+    """Something the user can fix, said in one sentence: what was needed, what came, what to do next.
+
+    A sentence that repeats thousands of the user's own characters is cut in its middle: what was needed and
+    what to do are at its ends.
+    """
+
+    def __init__(self, sentence: str = "") -> None:
+        head, tail = KEPT
+        if len(sentence) > head + tail:
+            sentence = f"{sentence[:head]} … {sentence[-tail:]}"
+        super().__init__(sentence)
 
 
 class MissingExtra(UserError):  # noqa: N818  (it reads as what is the matter)

@@ -1,5 +1,7 @@
 """Writing files so that a killed process leaves either the old file or the new one, never half of one."""
 
+import errno
+import io
 import os
 import secrets
 import shutil
@@ -12,6 +14,10 @@ from typing import IO, Any, Literal
 from filelock import FileLock, Timeout
 
 from heedful.errors import UserError
+
+TEMPORARY = ".part"
+# What a disk answers that is full, failing or not to be written: the user's to mend, whoever was writing.
+_DISK = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS))
 
 
 @contextmanager
@@ -30,18 +36,24 @@ def write_atomically(path: str | Path, mode: Literal["w", "wb"] = "w") -> Iterat
         temporary = _temporary_name(path)
         # Not tempfile.mkstemp: it makes files that only their owner can read, whatever the user's mask says.
         handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
+    raw = _Watched(handle, "wb")
     try:
-        text = {} if "b" in mode else {"encoding": "utf-8", "newline": "\n"}
-        with os.fdopen(handle, mode, **text) as file:  # type: ignore[call-overload]
+        with _closing(raw, mode) as file:
             yield file
-            file.flush()
-            os.fsync(file.fileno())
-        with suppress(FileNotFoundError):
-            os.chmod(temporary, path.stat().st_mode & 0o7777)
-        os.replace(temporary, path)
-    except BaseException:
-        with suppress(FileNotFoundError):
+            with _said_to_the_user(path):
+                file.flush()
+                os.fsync(handle)
+        with _said_to_the_user(path):
+            with suppress(FileNotFoundError):
+                os.chmod(temporary, path.stat().st_mode & 0o7777)
+            os.replace(temporary, path)
+            _sync_folder(path.parent)
+    except BaseException as error:
+        with suppress(OSError):
             os.unlink(temporary)
+        # Libraries that write tables and pictures turn a full disk into errors of their own.
+        if raw.fault is not None and not isinstance(error, UserError):
+            raise _cannot_be_written(path, raw.fault) from error
         raise
 
 
@@ -63,9 +75,17 @@ def folder_atomically(path: str | Path) -> Iterator[Path]:
         yield temporary
         if os.path.lexists(path):  # somebody else made it while we worked
             raise taken
-        os.replace(temporary, path)
-    except BaseException:
+        with _said_to_the_user(path):
+            for place, _, names in os.walk(temporary):
+                for name in names:
+                    _sync(Path(place) / name)
+                _sync_folder(Path(place))
+            os.replace(temporary, path)
+            _sync_folder(path.parent)
+    except BaseException as error:
         shutil.rmtree(temporary, ignore_errors=True)
+        if isinstance(error, OSError) and error.errno in _DISK:
+            raise _cannot_be_written(path, error) from error
         raise
 
 
@@ -92,7 +112,8 @@ def check_folder(folder: str | Path, *, marks: Collection[str] = (), parts: Coll
 def locked(path: str | Path) -> Iterator[None]:
     """Hold the lock `path` for the block; a second writer is told at once who holds it.
 
-    The operating system drops the lock when its holder dies, so a killed process blocks nobody.
+    The operating system drops the lock when its holder dies, so a killed process blocks nobody. What such a
+    one left half written in the lock's folder is removed.
     """
     path = Path(path)
     holder = path.with_name(path.name + ".holder")
@@ -109,7 +130,9 @@ def locked(path: str | Path) -> Iterator[None]:
                 f"{path.parent} is being written by {who}: wait for it, or choose another place."
             ) from None
     try:
-        holder.write_text(f"process {os.getpid()} on {socket.gethostname()}\n", encoding="utf-8")
+        with suppress(OSError):  # it only names us to others, and a full disk will be met soon enough
+            holder.write_text(f"process {os.getpid()} on {socket.gethostname()}\n", encoding="utf-8")
+        _remove_leftovers(path.parent, path.name)
         yield
     finally:
         with suppress(OSError):
@@ -117,8 +140,73 @@ def locked(path: str | Path) -> Iterator[None]:
         lock.release()
 
 
+class _Watched(io.FileIO):
+    """A file that remembers whether writing to it has failed."""
+
+    fault: OSError | None = None
+
+    def write(self, content: Any) -> int:
+        try:
+            return super().write(content)
+        except OSError as error:
+            self.fault = error
+            raise
+
+
+@contextmanager
+def _closing(raw: _Watched, mode: str) -> Iterator[IO[Any]]:
+    """The file as text or bytes; closing it after a failure does not fail again."""
+    buffered = io.BufferedWriter(raw)
+    file: IO[Any] = buffered
+    if "b" not in mode:
+        file = io.TextIOWrapper(buffered, encoding="utf-8", newline="\n")
+    try:
+        yield file
+    except BaseException:
+        with suppress(OSError, ValueError):
+            file.close()
+        raw.close()
+        raise
+    file.close()
+
+
+def _sync(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _sync_folder(path: Path) -> None:
+    """See to it that a new name is on the disk too, where the system can do that.
+
+    By now the file is whole under its name, and to call it unwritten would be false: a failure here only
+    means that a power cut in the next moments may bring the old one back.
+    """
+    with suppress(OSError):
+        _sync(path)
+
+
+def _remove_leftovers(folder: Path, lock: str) -> None:
+    """Remove what killed writers left half written, below this folder but not below others' locks."""
+    for place, folders, names in os.walk(folder):
+        if Path(place) != folder and lock in names:
+            folders.clear()
+            continue
+        for name in [*folders, *names]:
+            if name.startswith(".") and name.endswith(TEMPORARY):
+                left = Path(place) / name
+                if name in folders:
+                    folders.remove(name)
+                    shutil.rmtree(left, ignore_errors=True)
+                else:
+                    with suppress(OSError):
+                        left.unlink()
+
+
 def _temporary_name(path: Path) -> Path:
-    return path.with_name(f".{path.name[:100]}.{secrets.token_hex(4)}.part")
+    return path.with_name(f".{path.name[:100]}.{secrets.token_hex(4)}{TEMPORARY}")
 
 
 @contextmanager
@@ -127,6 +215,12 @@ def _said_to_the_user(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise UserError(
-            f"{path} cannot be written ({error.strerror or error}): choose another place."
-        ) from error
+        raise _cannot_be_written(path, error) from error
+
+
+def _cannot_be_written(path: Path, error: OSError) -> UserError:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        remedy = "make room, and give the same command again"
+    else:
+        remedy = "choose another place"
+    return UserError(f"{path} cannot be written ({error.strerror or error}): {remedy}.")

@@ -5,10 +5,12 @@ kinds of value, before any work starts.
 """
 
 import json
+import tomllib
 import types
 import typing
 from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, dataclass, field, fields
+from pathlib import Path
 from typing import Any, TypeVar
 
 from heedful.errors import UserError, nearest
@@ -50,6 +52,22 @@ def settings_from(cls: type[Settings], values: Mapping[str, Any], *, where: str 
     return cls(**{name: _fitted(known[name], value, where) for name, value in values.items()})
 
 
+def read_toml(path: Path, what: str = "file") -> dict[str, Any]:
+    """What is in a TOML file; one that is not there or cannot be read is refused."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise UserError(f"There is no {what} {path}.") from None
+    except IsADirectoryError:
+        raise UserError(f"{path} is a folder: give the TOML {what}.") from None
+    except RecursionError:
+        raise UserError(f"{path} is not valid TOML: it is nested too deep.") from None
+    except OSError as error:
+        raise UserError(f"{path} cannot be read ({error.strerror or error}).") from None
+    except ValueError as error:  # of TOML, of its encoding, or of a number with thousands of digits
+        raise UserError(f"{path} is not valid TOML: {error}.") from None
+
+
 def to_toml(content: Mapping[str, Any]) -> str:
     """The TOML text of a mapping with one level of tables; None is left out, as TOML has no word for it."""
     lines = [
@@ -81,7 +99,7 @@ def _toml_value(value: Any) -> str:
 def _fitted(choice: Choice, value: Any, where: str) -> Any:
     """The value as the field's type wants it: a list as a tuple, a whole number as a float, or refused."""
     for kind in _alternatives(choice.kind):
-        if kind is float and isinstance(value, int) and not isinstance(value, bool):
+        if kind is float and isinstance(value, int) and not isinstance(value, bool) and _fits(value):
             return float(value)
         if typing.get_origin(kind) is tuple and isinstance(value, list | tuple):
             return tuple(value)
@@ -95,6 +113,10 @@ def _fitted(choice: Choice, value: Any, where: str) -> Any:
             return value
     wanted = " or ".join(_said(kind) for kind in _alternatives(choice.kind))
     raise UserError(f"{choice.name} in {where} must be {wanted}, but it is {value!r}.")
+
+
+def _fits(whole: int) -> bool:
+    return abs(whole) < 10**300  # beyond, a float has no number for it
 
 
 def _alternatives(kind: Any) -> tuple[Any, ...]:

@@ -5,7 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from heedful.data.corpus import Corpus, check_shares
+from heedful.data.corpus import Corpus
+from heedful.data.dealing import check_shares
 from heedful.errors import UserError
 
 

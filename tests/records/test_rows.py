@@ -91,7 +91,7 @@ def test_a_failed_write_leaves_no_file(tmp_path, monkeypatch):
         raise OSError("disk full")
 
     monkeypatch.setattr(os, "replace", fail)
-    with pytest.raises(OSError, match="disk full"):
+    with pytest.raises(UserError, match="disk full"):
         append_rows(tmp_path, [{"a": 2}])
     assert os.listdir(tmp_path) == []
 

@@ -4,7 +4,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from heedful.training.rows import rows_adagrad, rows_sgd
+from heedful.training.optimisers import rows_adagrad, rows_sgd
 
 VOCABULARY, WIDTH = 13, 5
 BATCHES = [[1, 4, 4, 9], [4, 12], [11, 1, 1, 1], [9, 0, 4]]

@@ -12,9 +12,9 @@ from heedful.training.from_corpus import encode_splits, train
 from heedful.training.run import load_run
 from heedful.understanding.flow import flow_terms
 from heedful.understanding.omega import TypedSample, dot_products
-from heedful.understanding.scores import token_scores
 from heedful.understanding.token_types import TypeRules, find_types, synthetic_types
 from heedful.understanding.watch import Watch, WatchSettings, sample_texts, watched
+from heedful.understanding.word_scoring import token_scores
 
 FAST = {"embedding": 13, "hidden": 12, "epochs": 3, "batch": 17, "rate": 0.1}
 

@@ -20,126 +20,100 @@ Arguments that mean the same everywhere:
   start at 0.
 """
 
-from heedful.attention.additive import AdditiveScore, additive_scores
-from heedful.attention.ancestors import AncestorAttention, ancestor_table
-from heedful.attention.attended import Attended, attend, weighted_sum
-from heedful.attention.collaborative import CollaborativeAttended, CollaborativeAttention, relu_scores
-from heedful.attention.controls import (
-    FrozenAttention,
-    ShuffledAttention,
-    UniformAttention,
-    frozen_weights,
-    shuffled_weights,
-    uniform_weights,
-)
-from heedful.attention.cosine import CosineScore, cosine_scores
-from heedful.attention.dot import DotScore, dot_scores, scaled_dot
-from heedful.attention.gates import (
-    ConvolutionMaxima,
-    DualAttended,
-    DualAttention,
-    Gated,
-    GlobalGate,
-    LocalGate,
-    window_scores,
-)
-from heedful.attention.general import GeneralScore, general_scores
-from heedful.attention.heads import merge_heads, split_heads
-from heedful.attention.hierarchical import HierarchicalAttended, HierarchicalAttention
-from heedful.attention.initial import INITS, normal_init, xavier_init
-from heedful.attention.local import (
-    LocalMonotonic,
-    LocalPredictive,
-    centred_window,
-    gaussian,
-    predicted_centres,
-)
-from heedful.attention.location import LocationScore, location_scores
-from heedful.attention.location_sensitive import LocationSensitiveAttention, location_features
-from heedful.attention.mechanism import CONTROLS, NORMALISERS, SCORES, Attention, build_attention
-from heedful.attention.memory import MemoryHops, Recalled, recall
-from heedful.attention.multihead import MultiHead, scaled_dot_attention
-from heedful.attention.nested import NestedAttended, NestedAttention, TanhDotScore, nest
-from heedful.attention.normalise import masked_softmax, sigmoid_weights
-from heedful.attention.pointer import Pointer, pointing_loss
-from heedful.attention.sparse import entmax15, sparsemax
+from typing import TYPE_CHECKING
 
-__all__ = [  # noqa: RUF022  in the order in which attention happens: this list is the table of contents
+from heedful.lazy import lazily
+
+# In the order in which attention happens: this list is the table of contents.
+# isort: off
+if TYPE_CHECKING:
     # what every mechanism gives
-    "Attended",
+    from heedful.attention.attended import Attended as Attended
+
     # whole mechanisms
-    "Attention",
-    "build_attention",
-    "SCORES",
-    "NORMALISERS",
-    "CONTROLS",
-    "INITS",
+    from heedful.attention.mechanism import Attention as Attention
+    from heedful.attention.mechanism import build_attention as build_attention
+    from heedful.attention.choices import SCORES as SCORES
+    from heedful.attention.choices import NORMALISERS as NORMALISERS
+    from heedful.attention.choices import CONTROLS as CONTROLS
+    from heedful.attention.initial import INITS as INITS
+
     # mechanisms that ask more than once, point, or climb: each with a task in the gallery
-    "recall",
-    "MemoryHops",
-    "Recalled",
-    "Pointer",
-    "pointing_loss",
-    "ancestor_table",
-    "AncestorAttention",
-    "location_features",
-    "LocationSensitiveAttention",
+    from heedful.attention.memory import recall as recall
+    from heedful.attention.memory import MemoryHops as MemoryHops
+    from heedful.attention.memory import Recalled as Recalled
+    from heedful.attention.pointer import Pointer as Pointer
+    from heedful.attention.pointer import pointing_loss as pointing_loss
+    from heedful.attention.ancestors import ancestor_table as ancestor_table
+    from heedful.attention.ancestors import AncestorAttention as AncestorAttention
+    from heedful.attention.location_sensitive import location_features as location_features
+    from heedful.attention.location_sensitive import LocationSensitiveAttention as LocationSensitiveAttention
+
     # several heads
-    "scaled_dot_attention",
-    "MultiHead",
+    from heedful.attention.multihead import scaled_dot_attention as scaled_dot_attention
+    from heedful.attention.multihead import MultiHead as MultiHead
+
     # local attention: a window of tokens
-    "LocalMonotonic",
-    "LocalPredictive",
-    "centred_window",
-    "predicted_centres",
-    "gaussian",
+    from heedful.attention.local import LocalMonotonic as LocalMonotonic
+    from heedful.attention.local import LocalPredictive as LocalPredictive
+    from heedful.attention.local import centred_window as centred_window
+    from heedful.attention.local import predicted_centres as predicted_centres
+    from heedful.attention.local import gaussian as gaussian
+
     # scores: the mathematics, and the module that owns its parameters
-    "dot_scores",
-    "DotScore",
-    "scaled_dot",
-    "general_scores",
-    "GeneralScore",
-    "additive_scores",
-    "AdditiveScore",
-    "cosine_scores",
-    "CosineScore",
-    "location_scores",
-    "LocationScore",
+    from heedful.attention.dot import dot_scores as dot_scores
+    from heedful.attention.dot import DotScore as DotScore
+    from heedful.attention.dot import scaled_dot as scaled_dot
+    from heedful.attention.general import general_scores as general_scores
+    from heedful.attention.general import GeneralScore as GeneralScore
+    from heedful.attention.additive import additive_scores as additive_scores
+    from heedful.attention.additive import AdditiveScore as AdditiveScore
+    from heedful.attention.cosine import cosine_scores as cosine_scores
+    from heedful.attention.cosine import CosineScore as CosineScore
+    from heedful.attention.location import location_scores as location_scores
+    from heedful.attention.location import LocationScore as LocationScore
+
     # normalisers
-    "masked_softmax",
-    "sparsemax",
-    "entmax15",
-    "sigmoid_weights",
+    from heedful.attention.normalise import masked_softmax as masked_softmax
+    from heedful.attention.sparse import sparsemax as sparsemax
+    from heedful.attention.sparse import entmax15 as entmax15
+    from heedful.attention.normalise import sigmoid_weights as sigmoid_weights
+
     # from weights to context
-    "weighted_sum",
-    "attend",
-    "split_heads",
-    "merge_heads",
+    from heedful.attention.attended import weighted_sum as weighted_sum
+    from heedful.attention.attended import attend as attend
+    from heedful.attention.heads import split_heads as split_heads
+    from heedful.attention.heads import merge_heads as merge_heads
+
     # controls
-    "uniform_weights",
-    "UniformAttention",
-    "frozen_weights",
-    "FrozenAttention",
-    "shuffled_weights",
-    "ShuffledAttention",
+    from heedful.attention.controls import uniform_weights as uniform_weights
+    from heedful.attention.controls import UniformAttention as UniformAttention
+    from heedful.attention.controls import frozen_weights as frozen_weights
+    from heedful.attention.controls import FrozenAttention as FrozenAttention
+    from heedful.attention.controls import shuffled_weights as shuffled_weights
+    from heedful.attention.controls import ShuffledAttention as ShuffledAttention
+
     # mechanisms made for one task
-    "HierarchicalAttention",
-    "HierarchicalAttended",
-    "relu_scores",
-    "CollaborativeAttention",
-    "CollaborativeAttended",
-    "nest",
-    "TanhDotScore",
-    "NestedAttention",
-    "NestedAttended",
-    "window_scores",
-    "LocalGate",
-    "GlobalGate",
-    "Gated",
-    "ConvolutionMaxima",
-    "DualAttention",
-    "DualAttended",
+    from heedful.attention.hierarchical import HierarchicalAttention as HierarchicalAttention
+    from heedful.attention.hierarchical import HierarchicalAttended as HierarchicalAttended
+    from heedful.attention.collaborative import relu_scores as relu_scores
+    from heedful.attention.collaborative import CollaborativeAttention as CollaborativeAttention
+    from heedful.attention.collaborative import CollaborativeAttended as CollaborativeAttended
+    from heedful.attention.nested import nest as nest
+    from heedful.attention.nested import TanhDotScore as TanhDotScore
+    from heedful.attention.nested import NestedAttention as NestedAttention
+    from heedful.attention.nested import NestedAttended as NestedAttended
+    from heedful.attention.gates import window_scores as window_scores
+    from heedful.attention.gates import LocalGate as LocalGate
+    from heedful.attention.gates import GlobalGate as GlobalGate
+    from heedful.attention.gates import Gated as Gated
+    from heedful.attention.gates import ConvolutionMaxima as ConvolutionMaxima
+    from heedful.attention.gates import DualAttention as DualAttention
+    from heedful.attention.gates import DualAttended as DualAttended
+
     # how parameters start
-    "normal_init",
-    "xavier_init",
-]
+    from heedful.attention.initial import normal_init as normal_init
+    from heedful.attention.initial import xavier_init as xavier_init
+# isort: on
+
+__getattr__, __dir__, __all__ = lazily(__name__)

@@ -4,43 +4,18 @@ Axes: B instances, T tokens, H hidden width, Q queries, C width of a query.
 """
 
 import inspect
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Collection, Iterable
 from functools import partial
 from typing import Any
 
 from torch import Generator, Tensor, nn
 
-from heedful.attention.additive import AdditiveScore
 from heedful.attention.attended import Attended, read
-from heedful.attention.controls import FrozenAttention, UniformAttention
-from heedful.attention.cosine import CosineScore
-from heedful.attention.dot import DotScore, scaled_dot
-from heedful.attention.general import GeneralScore
+from heedful.attention.choices import CONTROLS, NORMALISERS, SCORES
 from heedful.attention.initial import INITS
-from heedful.attention.location import LocationScore
-from heedful.attention.normalise import Normaliser, masked_softmax, sigmoid_weights
+from heedful.attention.normalise import Normaliser, masked_softmax
 from heedful.attention.shapes import check_shape
-from heedful.attention.sparse import entmax15, sparsemax
 from heedful.errors import UserError, choose_from
-
-SCORES: dict[str, Callable[..., nn.Module]] = {
-    "dot": DotScore,
-    "scaled-dot": scaled_dot,
-    "general": GeneralScore,
-    "additive": AdditiveScore,
-    "cosine": CosineScore,
-    "location": LocationScore,
-}
-NORMALISERS: dict[str, Normaliser] = {
-    "softmax": masked_softmax,
-    "sparsemax": sparsemax,
-    "entmax15": entmax15,
-    "sigmoid": sigmoid_weights,
-}
-CONTROLS: dict[str, Callable[[], nn.Module]] = {
-    "uniform": UniformAttention,
-    "frozen": FrozenAttention,
-}
 
 
 class Attention(nn.Module):

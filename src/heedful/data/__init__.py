@@ -24,25 +24,4 @@ if TYPE_CHECKING:
     from heedful.data.words import split_texts as split_texts
     from heedful.data.words import split_words as split_words
 
-_HOMES = {
-    "Batch": "heedful.data.batches",
-    "Corpus": "heedful.data.corpus",
-    "EncodedTexts": "heedful.data.encoded",
-    "Synthetic": "heedful.data.synthetic",
-    "Vocabulary": "heedful.data.vocabulary",
-    "WordRules": "heedful.data.words",
-    "Words": "heedful.data.words",
-    "batch_of_texts": "heedful.data.batches",
-    "encode_texts": "heedful.data.encoded",
-    "load_data": "heedful.data.named",
-    "make_synthetic": "heedful.data.synthetic",
-    "read_corpus": "heedful.data.reading",
-    "read_hub": "heedful.data.huggingface",
-    "read_rows": "heedful.data.reading",
-    "split_sentences": "heedful.data.sentences",
-    "split_texts": "heedful.data.words",
-    "split_words": "heedful.data.words",
-    "summarise": "heedful.data.summary",
-}
-__all__ = list(_HOMES)
-__getattr__ = lazily(__name__, _HOMES)
+__getattr__, __dir__, __all__ = lazily(__name__)

@@ -1,9 +1,12 @@
 """Which column holds the text, the label and the split: as the user said, or guessed where it is obvious."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from heedful.errors import UserError, listed, nearest
+
+Peek = Callable[[], Mapping[str, Sequence[object]]]  # the first cells of each column that has a name
 
 # The first name of each row wins over the others; of the others there may be only one for the guess to be
 # obvious.
@@ -19,6 +22,9 @@ KNOWN_NAMES = {
     "split": ("split", "set", "fold", "partition", "subset", "exp_split"),
 }  # fmt: skip
 
+# By these the first rows tell texts from labels where the names of the columns do not.
+LEAST_ROWS, LEAST_WORDS, MOST_KINDS = 20, 3, 20
+
 SPLIT_WORDS = {
     **dict.fromkeys(("train", "training", "trn"), "train"),
     **dict.fromkeys(("dev", "develop", "development", "valid", "validation", "val"), "dev"),
@@ -33,6 +39,7 @@ class Columns:
     text: str
     label: str
     split: str | None
+    text_pair: str | None = None  # the second text of a pair, which is never guessed
     guessed: frozenset[str] = frozenset()
 
     @property
@@ -48,11 +55,32 @@ class Columns:
 
 
 def named_columns(
-    *, text: str | None = None, label: str | None = None, split: str | None = None
+    *,
+    text: str | None = None,
+    label: str | None = None,
+    split: str | None = None,
+    text_pair: str | None = None,
 ) -> dict[str, str]:
     """The columns that were named, by their role."""
-    said = {"text": text, "label": label, "split": split}
+    said = {"text": text, "label": label, "split": split, "text_pair": text_pair}
     return {role: name for role, name in said.items() if name is not None}
+
+
+def reading_options(
+    *,
+    text: str | None = None,
+    label: str | None = None,
+    split: str | None = None,
+    text_pair: str | None = None,
+    encoding: str | None = None,
+    test_share: float | None = None,
+) -> dict[str, Any]:
+    """All that was said about how to read a file, by name: its columns, its encoding, its share of test."""
+    said = {"encoding": encoding, "test_share": test_share}
+    return {
+        **named_columns(text=text, label=label, split=split, text_pair=text_pair),
+        **{name: value for name, value in said.items() if value is not None},
+    }
 
 
 def choose_columns(
@@ -62,9 +90,14 @@ def choose_columns(
     text: str | None = None,
     label: str | None = None,
     split: str | None = None,
+    text_pair: str | None = None,
+    peek: Peek | None = None,
 ) -> Columns:
-    """Take the columns the user named and guess the others; refuse where text or label is not obvious."""
-    said = named_columns(text=text, label=label, split=split)
+    """Take the columns the user named and guess the others; refuse where text or label is not obvious.
+
+    `peek` gives the first rows: where no name tells, what is in the columns may.
+    """
+    said = named_columns(text=text, label=label, split=split, text_pair=text_pair)
     chosen = {role: _check(role, name, columns, source) for role, name in said.items()}
     _refuse_one_column_for_two(chosen, source)
     guessed = frozenset(KNOWN_NAMES) - set(chosen)
@@ -77,13 +110,15 @@ def choose_columns(
         left = [name for name in columns if name and name not in chosen.values()]
         if role not in chosen and other in chosen and len(left) == 1:
             chosen[role] = left[0]
+    if peek is not None and not {"text", "label"} <= chosen.keys():
+        chosen |= _told_by_content(peek(), chosen)
     for role in ("text", "label"):
         if role not in chosen:
             raise UserError(
                 f"{source}: which column holds the {role} is not obvious among {listed(map(repr, columns))}; "
                 f"name it with --{role} COLUMN (the first line must name the columns)."
             )
-    return Columns(chosen["text"], chosen["label"], chosen.get("split"), guessed & chosen.keys())
+    return Columns(chosen["text"], chosen["label"], chosen.get("split"), text_pair, guessed & chosen.keys())
 
 
 def _check(role: str, name: str, columns: Sequence[str], source: str) -> str:
@@ -107,3 +142,22 @@ def _guess(role: str, columns: Sequence[str], *, taken: object) -> str | None:
     exact = [name for name in free if name.lower() == best]
     likely = exact or [name for name in free if name.lower() in others]
     return likely[0] if len(likely) == 1 else None
+
+
+def _told_by_content(cells_of: Mapping[str, Sequence[object]], chosen: Mapping[str, str]) -> dict[str, str]:
+    """The one column that reads like texts and the one that reads like labels, where there is just one.
+
+    Texts are long and hardly repeat; labels are short, few and repeat.
+    """
+    found: dict[str, list[str]] = {"text": [], "label": []}
+    for name, column in cells_of.items():
+        cells = [str(cell) for cell in column if cell not in (None, "")]
+        if name in chosen.values() or len(cells) < LEAST_ROWS:
+            continue
+        words = sum(len(cell.split()) for cell in cells) / len(cells)
+        kinds = len(set(cells))
+        if words >= LEAST_WORDS and kinds > len(cells) / 2:
+            found["text"].append(name)
+        elif words < LEAST_WORDS and 2 <= kinds <= min(MOST_KINDS, len(cells) / 4):
+            found["label"].append(name)
+    return {role: names[0] for role, names in found.items() if role not in chosen and len(names) == 1}

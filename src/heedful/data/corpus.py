@@ -4,7 +4,6 @@ Axes: N rows, K classes.
 """
 
 import hashlib
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -15,7 +14,6 @@ import numpy as np
 from heedful.errors import UserError, choose_from, listed
 
 SPLITS = ("train", "dev", "test")
-SHARES = (0.8, 0.1, 0.1)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -113,13 +111,3 @@ class Corpus:
             digest.update(b"%d %d %s " % (len(content), label, str(split).encode()))
             digest.update(content)
         return digest.hexdigest()
-
-
-def check_shares(shares: Sequence[float]) -> None:
-    """Refuse shares that are not three parts of one whole with something to train on."""
-    whole = len(shares) == 3 and min(shares) >= 0 and math.isclose(sum(shares), 1, abs_tol=1e-6)
-    if not (whole and shares[0] > 0):
-        raise UserError(
-            "The shares of train, dev and test must be three numbers that sum to 1, that of train above 0, "
-            f"but they are {', '.join(f'{share:g}' for share in shares)}."
-        )

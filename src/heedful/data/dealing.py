@@ -5,13 +5,51 @@ on the machine or on the version of a random generator, so a corpus from a file 
 """
 
 import hashlib
+import math
 from collections import defaultdict
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from heedful.errors import UserError
+
+# A reading of a model needs about two hundred texts that it was not trained on. A file of some hundred rows
+# gives more of them away for that than the tenth that a large one does.
+TO_JUDGE, TO_DEAL = 200, 250
+MOST_TEST = 0.4
+USUAL = (0.8, 0.1, 0.1)  # train, dev and test
 Share = tuple[float, float]
+
+
+def chosen_shares(shares: Sequence[float] | None, test_share: float | None) -> Sequence[float] | None:
+    """The shares of train, dev and test that somebody chose, all three or that of test; None if neither."""
+    if test_share is not None:
+        if shares is not None:
+            raise ValueError("either all three shares or that of test can be chosen, not both")
+        if not 0 <= test_share < 1:
+            raise UserError(f"The share of test must be from 0 to below 1, but it is {test_share:g}.")
+        dev = min(USUAL[1], (1 - test_share) / 2)
+        return 1 - test_share - dev, dev, test_share
+    if shares is not None:
+        check_shares(shares)
+    return shares
+
+
+def shares_for(rows: int) -> Sequence[float]:
+    """The shares of train, dev and test for so many rows, by which test is large enough to judge by."""
+    test = min(MOST_TEST, max(USUAL[2], TO_DEAL / max(rows, 1)))
+    return 1 - USUAL[1] - test, USUAL[1], test
+
+
+def check_shares(shares: Sequence[float]) -> None:
+    """Refuse shares that are not three parts of one whole with something to train on."""
+    whole = len(shares) == 3 and min(shares) >= 0 and math.isclose(sum(shares), 1, abs_tol=1e-6)
+    if not (whole and shares[0] > 0):
+        raise UserError(
+            "The shares of train, dev and test must be three numbers that sum to 1, that of train above 0, "
+            f"but they are {', '.join(f'{share:g}' for share in shares)}."
+        )
 
 
 def deal(

@@ -18,7 +18,7 @@ from heedful.data.sentences import sentence_numbers
 from heedful.data.vocabulary import Vocabulary
 from heedful.data.words import TextsWords, WordRules, split_texts
 from heedful.errors import UserError
-from heedful.files import folder_atomically
+from heedful.files import folder_atomically, write_atomically
 
 _SCHEMA = "heedful.encoded"
 _VERSION = 1
@@ -207,7 +207,8 @@ def _write(parts: Iterator[dict[str, np.ndarray]], folder: Path) -> None:
         for file in files.values():
             file.finish()
     content = {"schema": _SCHEMA, "version": _VERSION, "arrays": list(first)}
-    (folder / "encoded.json").write_text(json.dumps(content), encoding="utf-8")
+    with write_atomically(folder / "encoded.json") as about:
+        json.dump(content, about)
 
 
 class _GrowingArray:

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from heedful.data.preparing import Rows
 from heedful.data.reading import read_rows
-from heedful.data.tables import headless_rows, table_columns, table_rows
+from heedful.data.tables import table_rows
+from heedful.data.tables.separated import headless_rows
 from heedful.errors import UserError
 
 RATINGS = "extra/imdb_ratings.csv.gz"
@@ -26,7 +27,6 @@ def read_ratings(path: Path) -> Rows:
     """The IMDB reviews labelled with the reviewers' own ratings, which a side table gives row by row."""
     rows = read_table(path)
     side = path.parent / RATINGS
-    table_columns(side)  # refuses, with its reason, a table that is not there
     ratings = [(split, rating) for _, (split, rating) in table_rows(side, ("split", "rating"))]
     if [split for split, _ in ratings] != list(rows.splits):
         raise UserError(f"{side} does not belong to {path}: both need the same rows in the same order.")

@@ -1,4 +1,4 @@
-"""From loose rows to a checked corpus: empty texts dropped, bad labels refused, classes ordered, splits
+"""From loose rows to a checked corpus: rows without words or label dropped, classes ordered, splits
 completed.
 
 Files, folders and Hugging Face datasets all come through here, so all are judged alike. Axes: N rows, K
@@ -6,6 +6,7 @@ classes.
 """
 
 import re
+from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -13,13 +14,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from heedful.data.columns import SPLIT_WORDS
-from heedful.data.corpus import SHARES, SPLITS, Corpus, check_shares
-from heedful.data.dealing import deal
+from heedful.data.corpus import SPLITS, Corpus
+from heedful.data.dealing import TO_JUDGE, USUAL, check_shares, deal, shares_for
+from heedful.data.doubts import doubts_about
 from heedful.errors import UserError, listed
 
 MOST_CLASSES = 1000  # more distinct labels than this are measurements or identifiers, not classes
 FEW_ROWS = 20  # with fewer rows, labels that hardly repeat may still be classes
 
+_WORD = re.compile(r"\w")
 _NUMBER = re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?")
 _WHOLE_FLOAT = re.compile(r"([-+]?\d+)\.0*")
 # Of two classes one is often the absence or the opposite of the other, and the alphabet does not know which.
@@ -38,6 +41,22 @@ class Row(NamedTuple):
 
 
 @dataclass
+class _Dropped:
+    """How many rows were left out, and where the first one was; of millions no list is kept."""
+
+    count: int = 0
+    first: str | int = ""
+
+    def add(self, place: str | int) -> None:
+        if not self.count:
+            self.first = place
+        self.count += 1
+
+    def __str__(self) -> str:
+        return f"{self.count:,} row{'s' * (self.count != 1)}"
+
+
+@dataclass
 class _Gathered:
     """What was found in the rows, and `said`: what there is to say about it."""
 
@@ -45,13 +64,14 @@ class _Gathered:
     place: str
     said: list[str]
     texts: list[str] = field(default_factory=list)
-    labels: list[int] = field(default_factory=list)  # numbers by first appearance
-    splits: list[int] = field(default_factory=list)  # likewise
+    labels: "array[int]" = field(default_factory=lambda: array("q"))  # numbers by first appearance
+    splits: "array[int]" = field(default_factory=lambda: array("q"))  # likewise
     label_codes: dict[str, int] = field(default_factory=dict)
     split_codes: dict[str, int] = field(default_factory=dict)
     split_places: list[str | int] = field(default_factory=list)  # where each split value was first met
-    empty: list[str | int] = field(default_factory=list)
-    unlabelled: list[str | int] = field(default_factory=list)
+    empty: _Dropped = field(default_factory=_Dropped)
+    wordless: _Dropped = field(default_factory=_Dropped)
+    unlabelled: _Dropped = field(default_factory=_Dropped)
 
     def at(self, number: str | int) -> str:
         return _at(self.place, number)
@@ -103,7 +123,7 @@ def gather_corpus(
     source: str,
     place: str = "line",
     guessed_split: str | None = None,
-    shares: Sequence[float] = SHARES,
+    shares: Sequence[float] | None = None,
     seed: int = 0,
     order: Sequence[str] | None = None,
     notes: Iterable[str] = (),
@@ -113,24 +133,33 @@ def gather_corpus(
 
     `source` begins each sentence, `place` is what rows are counted in. `guessed_split` is a split column that
     the user did not name: values in it that are no split make it be passed over, and said, rather than
-    refused. `order` are the classes in their order, where the source knows it. Without `learn`, rows that
-    are all set aside as dev or test are taken as they are.
+    refused. `order` are the classes in their order, where the source knows it. Without `shares` test is made
+    large enough to judge by. Without `learn` nothing is dealt out: rows are test where none was set aside.
     """
-    check_shares(shares)
+    if shares is not None:
+        check_shares(shares)
     found = _gather(rows, _Gathered(source, place, [note for note in notes if note]))
     _check_texts(found)
     _check_labels(found)
     label_names, labels = _ordered_labels(found, order)
+    found.said += doubts_about(found.texts, labels, label_names)
     splits = _found_splits(found, guessed_split)
-    if splits is None:
+    dealt = learn and (splits is None or "test" not in splits)
+    if shares is None:
+        # Where test is there already, only dev may have to be carved: of the usual size.
+        shares = shares_for(len(labels)) if dealt else USUAL
+    if not learn:
+        splits = _to_judge(found, splits)
+    elif splits is None:
         found.said.append(
             f"No split was given: {shares[0]:.0%} train, {shares[1]:.0%} dev and {shares[2]:.0%} test were "
             f"dealt out, stratified by class, copies of a text together, with seed {seed}."
         )
         splits = deal(found.texts, labels.tolist(), shares=(shares[1], shares[2]), seed=seed)
     else:
-        splits = _complete(found, splits, labels, shares=shares, seed=seed, learn=learn)
+        splits = _complete(found, splits, labels, shares=shares, seed=seed)
     _check_classes(found, labels, splits, label_names)
+    _say_if_too_few(found, splits, dealt=dealt)
     return Corpus(name, found.texts, labels, splits, label_names, tuple(found.said))
 
 
@@ -155,11 +184,11 @@ def _negates(word: str, other: str) -> bool:
 def _gather(rows: Iterable[Row], found: _Gathered) -> _Gathered:
     label_codes, split_codes = found.label_codes, found.split_codes
     for place, text, label, split in rows:
-        if not text or text.isspace():
-            found.empty.append(place)
+        if not _WORD.search(text):
+            (found.wordless if text.strip() else found.empty).add(place)
             continue
         if not label:
-            found.unlabelled.append(place)
+            found.unlabelled.add(place)
             continue
         if split not in split_codes:
             found.split_places.append(place)
@@ -170,24 +199,28 @@ def _gather(rows: Iterable[Row], found: _Gathered) -> _Gathered:
 
 
 def _check_texts(found: _Gathered) -> None:
-    if not found.texts and not found.unlabelled:
-        if not found.empty:
+    if not found.texts and not found.unlabelled.count:
+        if not (found.empty.count or found.wordless.count):
             raise UserError(f"{found.source} has no rows: it needs a text and a label in each.")
+        nothing, where = (
+            ("text", found.empty) if found.empty.count >= found.wordless.count else ("word", found.wordless)
+        )
         raise UserError(
-            f"{found.source} has no text in any of {_rows(found.empty)}: name the text column with --text."
+            f"{found.source} has no {nothing} in any of {where}: name the text column with --text."
         )
-    if found.empty:
-        found.said.append(
-            f"Dropped {_rows(found.empty)} without text (the first is {found.at(found.empty[0])})."
-        )
+    for nothing, where in (("text", found.empty), ("words", found.wordless)):
+        if where.count:
+            found.said.append(f"Dropped {where} without {nothing} (the first is {found.at(where.first)}).")
 
 
 def _check_labels(found: _Gathered) -> None:
-    if found.unlabelled:
+    missing = found.unlabelled
+    if not found.texts:
         raise UserError(
-            f"{found.source} has no label in {_rows(found.unlabelled)} (the first is "
-            f"{found.at(found.unlabelled[0])}): fill in the labels or take the rows out."
+            f"{found.source} has no label in any of {missing}: name the label column with --label."
         )
+    if missing.count:
+        found.said.append(f"Dropped {missing} without a label (the first is {found.at(missing.first)}).")
     rows, classes = len(found.texts), len(found.label_codes)
     if classes == 1:
         only = next(iter(found.label_codes))
@@ -244,19 +277,20 @@ def _found_splits(found: _Gathered, guessed: str | None) -> np.ndarray | None:
     return splits
 
 
+def _to_judge(found: _Gathered, splits: np.ndarray | None) -> np.ndarray:
+    """The splits of rows that nothing is to be learnt from: all are test where none was set aside."""
+    if splits is not None and (splits == "test").any():
+        return splits
+    known = "" if splits is None else f" (marked {listed(sorted(set(splits.tolist())))})"
+    found.said.append(f"No test split was given: all {len(found.texts):,} rows{known} are there to judge by.")
+    return np.full(len(found.texts), "test", dtype="<U5")
+
+
 def _complete(
-    found: _Gathered,
-    splits: np.ndarray,
-    labels: np.ndarray,
-    *,
-    shares: Sequence[float],
-    seed: int,
-    learn: bool,
+    found: _Gathered, splits: np.ndarray, labels: np.ndarray, *, shares: Sequence[float], seed: int
 ) -> np.ndarray:
     """Carve dev and test out of train where they are missing; a split that is there is never touched."""
     if not (splits == "train").any():
-        if not learn:
-            return splits
         raise UserError(f"{found.source} has no row in train: nothing can be learnt from it.")
     missing = {
         split: share
@@ -299,8 +333,14 @@ def _check_classes(found: _Gathered, labels: np.ndarray, splits: np.ndarray, nam
             found.said.append(f"No example of class {listed(absent)} is in {split}.")
 
 
-def _rows(places: Sequence[object]) -> str:
-    return f"{len(places):,} row{'s' * (len(places) != 1)}"
+def _say_if_too_few(found: _Gathered, splits: np.ndarray, *, dealt: bool) -> None:
+    count = int(np.count_nonzero(splits == "test"))
+    if 0 < count < TO_JUDGE:
+        remedy = "add rows, or raise --test-share" if dealt else "add rows"
+        found.said.append(
+            f"Only {count:,} texts are in test, and an audit needs about {TO_JUDGE} to say anything: "
+            f"{remedy}."
+        )
 
 
 def _at(place: str, number: str | int) -> str:

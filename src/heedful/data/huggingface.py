@@ -13,8 +13,10 @@ from urllib.parse import urlsplit
 from urllib.request import getproxies
 
 from heedful.data.columns import SPLIT_WORDS, Columns, choose_columns
-from heedful.data.corpus import SHARES, Corpus
+from heedful.data.corpus import Corpus
+from heedful.data.dealing import chosen_shares
 from heedful.data.gathering import Row, as_label, as_split, as_text, gather_corpus
+from heedful.data.pairs import paired
 from heedful.errors import MissingExtra, UserError, listed
 
 
@@ -26,7 +28,9 @@ def read_hub(
     split: str | None = None,
     config: str | None = None,
     seed: int = 0,
-    shares: Sequence[float] = SHARES,
+    text_pair: str | None = None,
+    shares: Sequence[float] | None = None,
+    test_share: float | None = None,
     learn: bool = True,
 ) -> Corpus:
     """Read OWNER/NAME, OWNER/NAME/CONFIG or a saved folder, with or without "hf:" before it.
@@ -46,7 +50,9 @@ def read_hub(
     if "" not in tables and split is not None:
         raise UserError(f"{source} has its splits apart ({listed(tables)}): leave out --split.")
     first = next(iter(used.values()))
-    columns = choose_columns(first.column_names, source=source, text=text, label=label, split=split)
+    columns = choose_columns(
+        first.column_names, source=source, text=text, label=label, split=split, text_pair=text_pair
+    )
     names = getattr(first.features[columns.label], "names", None)
     notes = [
         f"Left out the split {key!r}: it is not train, validation or test."
@@ -62,7 +68,7 @@ def read_hub(
         place="row",
         guessed_split=columns.split if split is None and "" in tables else None,
         order=names,
-        shares=shares,
+        shares=chosen_shares(shares, test_share),
         seed=seed,
         notes=[columns.note, *notes],
         learn=learn,
@@ -88,6 +94,8 @@ def _rows(key: str, table: Any, columns: Columns, names: Sequence[str] | None, s
     by_column = not key and columns.split is not None
     if by_column:
         wanted.append(str(columns.split))
+    if columns.text_pair is not None:
+        wanted.append(columns.text_pair)
     missing = [column for column in wanted if column not in table.column_names]
     if missing:
         raise UserError(f"{source} has no column {missing[0]!r} in its split {key}.")
@@ -96,9 +104,12 @@ def _rows(key: str, table: Any, columns: Columns, names: Sequence[str] | None, s
         for cells in zip(*(batch[column] for column in wanted), strict=True):
             number += 1
             where = f"{number:,} of {key}" if key else number
+            text = as_text(cells[0], source=source, place="row", number=where)
+            if columns.text_pair is not None:
+                text = paired(text, as_text(cells[-1], source=source, place="row", number=where))
             yield Row(
                 where,
-                as_text(cells[0], source=source, place="row", number=where),
+                text,
                 _class_name(cells[1], names, source=source, number=where),
                 as_split(cells[2]) if by_column else as_split(key),
             )

@@ -12,13 +12,14 @@ from pathlib import Path
 import numpy as np
 
 from heedful.data.catalogue import CATALOGUE, MadeCorpus, NamedCorpus, PackagedCorpus
-from heedful.data.columns import SPLIT_WORDS, named_columns
+from heedful.data.columns import SPLIT_WORDS, reading_options
 from heedful.data.corpus import Corpus
 from heedful.data.folder import join_parts
 from heedful.data.huggingface import from_hub, read_hub
 from heedful.data.preparing import Rows
 from heedful.data.reading import read_corpus
 from heedful.data.reviews import reviews_installed
+from heedful.data.tables.unpacking import is_there, shortened
 from heedful.errors import UserError, check_seed, nearest
 
 DATA_VARIABLE = "HEEDFUL_DATA"
@@ -31,30 +32,65 @@ def load_data(
     text: str | None = None,
     label: str | None = None,
     split: str | None = None,
+    text_pair: str | None = None,
     seed: int = 0,
+    test_share: float | None = None,
+    encoding: str | None = None,
     learn: bool = True,
 ) -> Corpus:
     """Load a corpus by a name of the catalogue, from Hugging Face ("hf:NAME") or from a path.
 
     `text`, `label` and `split` name the columns of a file or of a Hugging Face dataset; they are guessed when
-    obvious. `seed` makes the synthetic corpora and draws the splits of a source that has none; the splits of
-    a named real corpus are fixed and it does not move them. Without `learn`, a file or dataset may be of test
-    rows alone.
+    obvious. `text_pair` names that of a second text, decided together with the first. `seed` makes the
+    synthetic corpora and draws the splits of a source that has none; the splits of a named real corpus are
+    fixed and it does not move them. `test_share` is test's part of what is dealt out,
+    `encoding` that of a text file; both are chosen by what is there unless said. Without `learn`, for texts
+    that are only judged, all rows are test where none was set aside.
     """
     check_seed(seed)
     if isinstance(source, str) and source in CATALOGUE:
-        chosen = [f"--{role}" for role in named_columns(text=text, label=label, split=split)]
+        said = reading_options(
+            text=text,
+            label=label,
+            split=split,
+            text_pair=text_pair,
+            encoding=encoding,
+            test_share=test_share,
+        )
+        chosen = [f"--{name.replace('_', '-')}" for name in said]
         if chosen:
             raise UserError(
-                f"{source} is a named corpus, whose columns are known: leave out {' and '.join(chosen)}."
+                f"{source} is a named corpus, whose columns and splits are known: leave out "
+                f"{' and '.join(chosen)}."
             )
         return _load_named(source, data_dir=data_dir, seed=seed)
     if isinstance(source, str) and source.startswith("hf:"):
-        return read_hub(source, text=text, label=label, split=split, seed=seed, learn=learn)
+        if encoding is not None:
+            raise UserError(f"{source} knows its encoding itself: leave out --encoding.")
+        return read_hub(
+            source,
+            text=text,
+            label=label,
+            split=split,
+            text_pair=text_pair,
+            seed=seed,
+            test_share=test_share,
+            learn=learn,
+        )
     path = Path(source).expanduser()
-    if isinstance(source, str) and path.name == source and not path.suffix and not path.exists():
-        raise UserError(f"There is no corpus or file {source!r}{nearest(source, CATALOGUE)}.")
-    return read_corpus(path, text=text, label=label, split=split, seed=seed, learn=learn)
+    if isinstance(source, str) and path.name == source and not path.suffix and not is_there(path):
+        raise UserError(f"There is no corpus or file {shortened(source)!r}{nearest(source, CATALOGUE)}.")
+    return read_corpus(
+        path,
+        text=text,
+        label=label,
+        split=split,
+        text_pair=text_pair,
+        seed=seed,
+        test_share=test_share,
+        encoding=encoding,
+        learn=learn,
+    )
 
 
 def check_source(source: str, *, data_dir: str | Path | None = None) -> None:
@@ -62,8 +98,8 @@ def check_source(source: str, *, data_dir: str | Path | None = None) -> None:
     if source.startswith("hf:"):
         return
     if source not in CATALOGUE:
-        if not Path(source).expanduser().exists():
-            raise UserError(f"There is no corpus or file {source!r}{nearest(source, CATALOGUE)}.")
+        if not is_there(Path(source).expanduser()):
+            raise UserError(f"There is no corpus or file {shortened(source)!r}{nearest(source, CATALOGUE)}.")
     elif not is_at_hand(source, data_dir=data_dir) and getattr(CATALOGUE[source], "hub", None) is None:
         raise UserError(
             f"The corpus {source} is not at hand: `heedful data show {source}` says how to get it."

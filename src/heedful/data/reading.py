@@ -1,14 +1,22 @@
-"""A user's own texts: CSV, TSV, JSON lines or Parquet, plain or gzipped, or a folder of files by label."""
+"""A user's own texts: CSV and its kin, JSON lines, Parquet, Excel, or a folder of files by label."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from heedful.data.columns import SPLIT_WORDS, Columns, choose_columns
-from heedful.data.corpus import SHARES, Corpus
+from heedful.data.corpus import Corpus
+from heedful.data.dealing import chosen_shares
 from heedful.data.gathering import Row, as_label, as_split, as_text, gather_corpus
-from heedful.data.tables import csv_delimiter, decoded, table_columns, table_format, table_rows
+from heedful.data.pairs import paired
+from heedful.data.tables import Table, open_table
+from heedful.data.tables.lines import decoded
+from heedful.data.tables.unpacking import is_there
 from heedful.errors import UserError, nearest
 
+_PEEKED_ROWS = 200
 _UNLABELLED_FOLDERS = frozenset(("unsup", "unsupervised", "unlabelled", "unlabeled"))
 _HUGGING_FACE_FILES = ("dataset_dict.json", "dataset_info.json")
 
@@ -20,63 +28,78 @@ def read_corpus(
     label: str | None = None,
     split: str | None = None,
     seed: int = 0,
-    shares: Sequence[float] = SHARES,
+    text_pair: str | None = None,
+    shares: Sequence[float] | None = None,
+    test_share: float | None = None,
+    encoding: str | None = None,
     name: str | None = None,
     learn: bool = True,
 ) -> Corpus:
     """Read a file, or a folder LABEL/*.txt or SPLIT/LABEL/*.txt, as a corpus; what was guessed is in its
     notes.
 
-    `text`, `label` and `split` name columns. Without a split, rows are dealt to train, dev and test by
-    `shares`, stratified by class; a train split alone is dealt out likewise, and dev is never taken from
-    test. Without `learn`, for texts that are only judged, no train split is needed.
+    `text`, `label` and `split` name columns, `text_pair` that of a second text. Without a split, rows are
+    dealt to train, dev and test, stratified by class, so that test is large enough to judge by; `test_share`
+    sets its share, or `shares` all three. A train split alone is dealt out likewise, and dev is never taken
+    from test. Without `learn`, for texts that are only judged, all rows are test where none was set aside.
+    `encoding` is recognised unless said.
     """
     path = Path(path)
-    if path.is_dir():
-        columns_named = (text, label, split)
-        return _read_folder(path, columns_named, seed=seed, shares=shares, name=name, learn=learn)
-    columns = choose_columns(table_columns(path), source=str(path), text=text, label=label, split=split)
+    options: dict[str, Any] = {"seed": seed, "shares": chosen_shares(shares, test_share), "learn": learn}
+    if is_there(path) and path.is_dir():
+        return _read_folder(
+            path, (text, label, split, text_pair), encoding=encoding, name=name, options=options
+        )
+    table = open_table(path, encoding=encoding)
+    columns = _columns(table, text=text, label=label, split=split, text_pair=text_pair)
     return gather_corpus(
-        _walk(path, columns),
+        _walk(table, columns),
         name=name or path.name.split(".")[0],
         source=str(path),
-        place=table_format(path).place,
+        place=table.place,
         guessed_split=columns.split if split is None else None,
-        shares=shares,
-        seed=seed,
-        notes=(_separator_note(path), columns.note),
-        learn=learn,
+        notes=(*table.notes, columns.note),
+        **options,
     )
 
 
 def read_rows(
-    path: str | Path, *, text: str | None = None, label: str | None = None, split: str | None = None
+    path: str | Path,
+    *,
+    text: str | None = None,
+    label: str | None = None,
+    split: str | None = None,
+    encoding: str | None = None,
 ) -> Iterator[tuple[str, str, str]]:
     """Walk a file as (text, label, split), one row in memory at a time (about a thousand of Parquet).
 
     Nothing is dropped or dealt out here: an empty text, a missing label and a split that is not said are "".
     """
-    path = Path(path)
-    columns = choose_columns(table_columns(path), source=str(path), text=text, label=label, split=split)
-    for row in _walk(path, columns):
+    table = open_table(Path(path), encoding=encoding)
+    for row in _walk(table, _columns(table, text=text, label=label, split=split)):
         yield row[1:]
 
 
-def _walk(path: Path, columns: Columns) -> Iterator[Row]:
-    source, place = str(path), table_format(path).place
-    names = [columns.text, columns.label] + ([columns.split] if columns.split is not None else [])
-    for number, cells in table_rows(path, names):
-        yield Row(
-            number,
-            as_text(cells[0], source=source, place=place, number=number),
-            as_label(cells[1], source=source, place=place, number=number),
-            as_split(cells[2]) if len(cells) == 3 else "",
-        )
+def _columns(table: Table, **said: str | None) -> Columns:
+    def peek() -> dict[str, list[object]]:
+        named = [name for name in table.columns if name]
+        first = [cells for _, cells in islice(table.rows(named), _PEEKED_ROWS)]
+        return {name: [cells[place] for cells in first] for place, name in enumerate(named)}
+
+    return choose_columns(table.columns, source=str(table.path), peek=peek, **said)
 
 
-def _separator_note(path: Path) -> str:
-    unusual = ".csv" in path.suffixes and csv_delimiter(path) == ";"
-    return "Fields were taken to be separated by semicolons." if unusual else ""
+def _walk(table: Table, columns: Columns) -> Iterator[Row]:
+    source, place = str(table.path), table.place
+    names = [columns.text, columns.label, columns.split, columns.text_pair]
+    at = {name: place for place, name in enumerate(name for name in names if name is not None)}
+    for number, cells in table.rows(list(at)):
+        where: dict[str, Any] = {"source": source, "place": place, "number": number}
+        text = as_text(cells[0], **where)
+        if columns.text_pair is not None:
+            text = paired(text, as_text(cells[at[columns.text_pair]], **where))
+        split = as_split(cells[at[columns.split]]) if columns.split is not None else ""
+        yield Row(number, text, as_label(cells[1], **where), split)
 
 
 # Folders
@@ -86,10 +109,9 @@ def _read_folder(
     path: Path,
     columns: Sequence[str | None],
     *,
-    seed: int,
-    shares: Sequence[float],
+    encoding: str | None,
     name: str | None,
-    learn: bool,
+    options: dict[str, Any],
 ) -> Corpus:
     if any(columns):
         raise UserError(
@@ -116,18 +138,22 @@ def _read_folder(
     ]
     if not files:
         _refuse_folder(path)
+    encodings: Counter[str] = Counter()
+
+    def rows() -> Iterator[Row]:
+        for file, split in files:
+            text, found = decoded(file.read_bytes(), file, encoding)
+            encodings[found.shown if found.note else ""] += 1
+            yield Row(str(file.relative_to(path)), text, file.parent.name, split)
+
+    found = list(rows())
+    notes += [
+        f"Read {count:,} file{'s' * (count != 1)} as {shown}, not UTF-8 (say otherwise with --encoding)."
+        for shown, count in encodings.items()
+        if shown
+    ]
     return gather_corpus(
-        (
-            Row(str(file.relative_to(path)), decoded(file.read_bytes(), file), file.parent.name, split)
-            for file, split in files
-        ),
-        name=name or path.resolve().name,
-        source=str(path),
-        place="file",
-        shares=shares,
-        seed=seed,
-        notes=notes,
-        learn=learn,
+        found, name=name or path.resolve().name, source=str(path), place="file", notes=notes, **options
     )
 
 

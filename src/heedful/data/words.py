@@ -19,6 +19,7 @@ from typing import Literal
 
 import numpy as np
 
+from heedful.data.scripts import is_spaceless, word_cuts
 from heedful.errors import choose_from
 
 NUMBER = "<num>"
@@ -44,6 +45,8 @@ class WordRules:
     """"keep" makes each punctuation mark or symbol (Unicode P and S) a word of its own."""
     apostrophes: bool = False
     """True keeps an apostrophe between word characters, so "don't" is one word; a typographic ’ becomes '."""
+    segment: bool = False
+    """True finds the words of scripts that put no spaces between them by ICU's dictionaries (extra `icu`)."""
 
     def __post_init__(self) -> None:
         choose_from("rule for numbers", self.numbers, ("keep", "one", "drop"))
@@ -123,6 +126,11 @@ class TextsWords:
     @cached_property
     def _type_array(self) -> np.ndarray:
         return np.array(self.types, dtype=object)
+
+
+def rules_for(texts: Sequence[str]) -> WordRules:
+    """The default rules for these texts: with ICU's dictionaries if their script has no spaces."""
+    return WordRules(segment=is_spaceless(texts))
 
 
 def split_words(text: str, rules: WordRules | None = None) -> Words:
@@ -209,12 +217,22 @@ def _runs(points: np.ndarray, rules: WordRules) -> tuple[np.ndarray, np.ndarray,
             letters[starts[numbers]] = _NUMBER_SIGN
         else:
             starts, ends = starts[~numbers], ends[~numbers]
+    new_starts, new_ends = [starts], [ends]
+    if rules.segment and points.dtype == np.uint32:
+        cuts = word_cuts(points)
+        cuts = cuts[inside[cuts] & inside[cuts - 1]]
+        new_starts.append(cuts)
+        new_ends.append(cuts)
     if rules.punctuation == "keep":
         marks = np.flatnonzero(_mark_table().take(points) & ~inside)
         letters[marks] = points[marks]
-        letters = np.insert(letters, np.concatenate((marks, marks + 1)), _SPACE)
+        new_starts.append(marks)
+        new_ends.append(marks + 1)
+    if len(new_starts) > 1:
+        gaps = np.concatenate(new_starts[1:] + new_ends[1:])
+        letters = np.insert(letters, gaps, _SPACE)
         # runs do not overlap, so sorting starts and ends apart keeps them in pairs
-        starts, ends = np.sort(np.concatenate((starts, marks))), np.sort(np.concatenate((ends, marks + 1)))
+        starts, ends = np.sort(np.concatenate(new_starts)), np.sort(np.concatenate(new_ends))
     return letters, starts, ends
 
 

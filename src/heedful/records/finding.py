@@ -135,10 +135,10 @@ class Finding:
             "value": self.value,
             "count": self.count,
             "measured": self.measured,
-            "interval": _from_interval(self.interval),
+            "interval": from_interval(self.interval),
             "seeds": self.seeds,
             "baselines": {
-                name: {"value": baseline.value, "interval": _from_interval(baseline.interval)}
+                name: {"value": baseline.value, "interval": from_interval(baseline.interval)}
                 for name, baseline in self.baselines.items()
             },
             "unit": self.unit,
@@ -156,8 +156,8 @@ class Finding:
         for key in ("baselines", "coordinates"):
             if not isinstance(fields[key], Mapping):
                 raise UserError(f"The {key} of this finding need an object, and are {fields[key]!r}.")
-        fields["interval"] = _to_interval(fields["interval"])
-        fields["baselines"] = {name: _to_estimate(entry) for name, entry in fields["baselines"].items()}
+        fields["interval"] = to_interval(fields["interval"])
+        fields["baselines"] = {name: to_estimate(entry) for name, entry in fields["baselines"].items()}
         return cls(**fields)
 
     def save(self, path: str | Path) -> Path:
@@ -210,7 +210,7 @@ def _scalar(key: str, value: Any) -> Scalar:
     return value
 
 
-def _from_interval(interval: Interval | None) -> dict[str, Any] | None:
+def from_interval(interval: Interval | None) -> dict[str, Any] | None:
     if interval is None:
         return None
     ends = {end: getattr(interval, end) for end in ("low", "high")}
@@ -218,7 +218,7 @@ def _from_interval(interval: Interval | None) -> dict[str, Any] | None:
     return {**ends, "level": interval.level, "method": interval.method}
 
 
-def _to_interval(content: Any) -> Interval | None:
+def to_interval(content: Any) -> Interval | None:
     if content is None:
         return None
     if not isinstance(content, Mapping):
@@ -229,8 +229,8 @@ def _to_interval(content: Any) -> Interval | None:
     return Interval(low, high, level=finite(content["level"], "a level"), method=str(content["method"]))
 
 
-def _to_estimate(content: Any) -> Estimate:
+def to_estimate(content: Any) -> Estimate:
     if not isinstance(content, Mapping):
         raise UserError(f"A baseline needs an object, and is {content!r}.")
     check_keys(content, {"value", "interval"}, "baseline")
-    return Estimate(content["value"], _to_interval(content["interval"]))
+    return Estimate(content["value"], to_interval(content["interval"]))

@@ -7,7 +7,7 @@ named.
 
 import time
 import uuid
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,13 +21,22 @@ if TYPE_CHECKING:
     import pandas
 
 
-def append_rows(folder: str | Path, rows: "Iterable[Mapping[str, Any]] | pandas.DataFrame") -> Path:
-    """Write the rows as one new part file of the folder and return its path; a missing key is null."""
+def append_rows(
+    folder: str | Path,
+    rows: "Iterable[Mapping[str, Any]] | pandas.DataFrame",
+    *,
+    key: str | None = None,
+) -> Path:
+    """Write the rows as one part file of the folder and return its path; a value that a row lacks is null.
+
+    A part with a `key` replaces the one that had it; without one it is new, whatever there is.
+    """
     table = _to_table(rows)
     if table.num_rows == 0:
         raise UserError(f"There are no rows to add to {folder}.")
     # The time first, so that parts read in the order in which they were written.
-    path = Path(folder) / f"part-{time.time_ns():020d}-{uuid.uuid4().hex[:12]}.parquet"
+    name = key or f"{time.time_ns():020d}-{uuid.uuid4().hex[:12]}"
+    path = Path(folder) / f"part-{name}.parquet"
     with write_atomically(path, "wb") as file:
         pq.write_table(table, file, compression="zstd", write_page_checksum=True)
     return path
@@ -38,9 +47,25 @@ def read_rows(folder: str | Path) -> "pandas.DataFrame":
 
     Whole numbers and yes/no with nulls come as pandas' Int64 and boolean, so a seed never turns into a float.
     """
+    return _to_frame(_read_table(folder))
+
+
+def read_parts(parts: Sequence[Path]) -> "pandas.DataFrame":
+    """The rows of these parts alone, in this order, as `read_rows` gives them."""
+    return _to_frame(_joined(parts))
+
+
+def count_rows(part: Path) -> int:
+    """How many rows a part has; one that is damaged is refused by name."""
+    try:
+        return int(pq.read_metadata(part).num_rows)
+    except (pa.ArrowException, OSError) as error:
+        raise _damaged(part, error) from None
+
+
+def _to_frame(table: pa.Table) -> "pandas.DataFrame":
     import pandas
 
-    table = _read_table(folder)
     frame = table.to_pandas()
     names = {
         "bool": "boolean",
@@ -111,12 +136,16 @@ def _read_table(folder: str | Path) -> pa.Table:
     parts = sorted(Path(folder).glob("part-*.parquet"))
     if not parts:
         raise UserError(f"There are no records in {folder}.")
+    return _joined(parts)
+
+
+def _joined(parts: Sequence[Path]) -> pa.Table:
     tables = [_read_part(part) for part in parts]
     try:
         return pa.concat_tables(tables, promote_options="permissive")
     except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
         raise UserError(
-            _conflict(parts, tables) or f"The parts of {folder} do not fit together: {error}"
+            _conflict(parts, tables) or f"The parts of {parts[0].parent} do not fit together: {error}"
         ) from None
 
 
@@ -126,11 +155,15 @@ def _read_part(part: Path) -> pa.Table:
         with pq.ParquetFile(part, page_checksum_verification=True) as file:
             return file.read().replace_schema_metadata(None)
     except (pa.ArrowException, OSError, EOFError) as error:
-        first = (str(error).splitlines() or [type(error).__name__])[0]
-        raise UserError(f"{part} is damaged ({first}): remove it, and make its rows again.") from None
+        raise _damaged(part, error) from None
 
 
-def _conflict(parts: list[Path], tables: list[pa.Table]) -> str:
+def _damaged(part: Path, error: Exception) -> UserError:
+    first = (str(error).splitlines() or [type(error).__name__])[0]
+    return UserError(f"{part} is damaged ({first}): remove it, and make its rows again.")
+
+
+def _conflict(parts: Sequence[Path], tables: list[pa.Table]) -> str:
     """The first column whose types cannot be joined, with the two parts that disagree."""
     first: dict[str, tuple[pa.Field, Path]] = {}
     for part, table in zip(parts, tables, strict=True):

@@ -18,19 +18,4 @@ if TYPE_CHECKING:
     from heedful.training.run import load_run as load_run
     from heedful.training.settings import TrainingSettings as TrainingSettings
 
-_HOMES = {
-    "PRESETS": "heedful.training.presets",
-    "Callback": "heedful.training.callbacks",
-    "Evaluation": "heedful.training.evaluation",
-    "Run": "heedful.training.run",
-    "Training": "heedful.training.callbacks",
-    "TrainingSettings": "heedful.training.settings",
-    "evaluate": "heedful.training.evaluation",
-    "fit": "heedful.training.loop",
-    "load_run": "heedful.training.run",
-    "prepare": "heedful.training.presets",
-    "train": "heedful.training.from_corpus",
-    "train_adversary": "heedful.training.adversarial",
-}
-__all__ = list(_HOMES)
-__getattr__ = lazily(__name__, _HOMES)
+__getattr__, __dir__, __all__ = lazily(__name__)

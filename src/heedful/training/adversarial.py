@@ -30,10 +30,11 @@ from heedful.models.building import Classifier, build_model
 from heedful.models.classifier import FlatClassifier
 from heedful.models.trace import probabilities
 from heedful.training import run as files
-from heedful.training.aims import Aim, fit_aim
 from heedful.training.attended import Flat, attention_over, padded
 from heedful.training.evaluation import EVALUATION_TOKENS, evaluate, logits_of
 from heedful.training.from_corpus import encode_splits
+from heedful.training.learners import Aim
+from heedful.training.loop import fit
 from heedful.training.run import Run, load_run
 
 FLOOR = 1e-12  # of weights inside a logarithm: a sparse base weight of 0 would make KL infinite
@@ -101,7 +102,7 @@ def _train(run: Run, corpus: Corpus, recipe: files.Recipe, strength: float) -> R
                 total += float(_loss(model, batch, sets["dev"], base["dev"], strength).double().sum())
         return -total / len(sets["dev"])
 
-    history = fit_aim(model, sets["train"], aim=Aim(loss, judge), settings=recipe.training)
+    history = fit(model, sets["train"], sets["dev"], settings=recipe.training, aim=Aim(loss, judge))
     best = max(history, key=lambda row: row["dev"])
     result = {
         "dev_accuracy": evaluate(model, sets["dev"]).accuracy,

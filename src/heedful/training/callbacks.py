@@ -2,18 +2,20 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from heedful.data.encoded import EncodedTexts
-from heedful.models.building import Classifier
 from heedful.training.settings import TrainingSettings
+
+if TYPE_CHECKING:
+    from heedful.models.building import Classifier
 
 
 @dataclass
 class Training:
     """What is going on: a callback may read all of it, and add rows to `history`."""
 
-    model: Classifier
+    model: "Classifier"
     settings: TrainingSettings
     train: EncodedTexts
     dev: EncodedTexts

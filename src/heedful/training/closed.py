@@ -22,7 +22,7 @@ from heedful.models.gradients import (
 )
 from heedful.training.dropout import check_rate, keep_factors
 from heedful.training.losses import alignment_penalty
-from heedful.training.rows import rows_adagrad, rows_sgd
+from heedful.training.optimisers import rows_adagrad, rows_sgd
 
 FAMILIES: dict[str, Callable[..., Gradients]] = {
     "dp": dot_gradients,

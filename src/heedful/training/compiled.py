@@ -15,7 +15,7 @@ import numpy as np
 
 from heedful.errors import MissingExtra, UserError, choose_from
 from heedful.training.dropout import check_rate
-from heedful.training.rows import decayed
+from heedful.training.optimisers import decayed
 
 
 class CompiledDot:

@@ -1,19 +1,21 @@
 """From a corpus to a run: words, vocabulary, model, training, and one look at the test split at the end."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import torch
 
-from heedful.data.columns import named_columns
+from heedful.data.columns import reading_options
 from heedful.data.corpus import Corpus
 from heedful.data.encoded import EncodedTexts, encode_texts
 from heedful.data.named import load_data
 from heedful.data.vocabulary import Vocabulary
-from heedful.data.words import WordRules, split_texts
+from heedful.data.words import WordRules, rules_for, split_texts
 from heedful.errors import UserError
 from heedful.files import check_folder, locked
 from heedful.models.building import Classifier, build_model
@@ -22,7 +24,7 @@ from heedful.models.settings import ModelSettings
 from heedful.training import run as files
 from heedful.training.callbacks import Callback
 from heedful.training.checkpoint import Checkpoint
-from heedful.training.devices import find_device
+from heedful.training.devices import find_device, one_thread
 from heedful.training.evaluation import evaluate
 from heedful.training.loop import fit
 from heedful.training.presets import check_together, prepare
@@ -32,6 +34,8 @@ from heedful.training.settings import TrainingSettings
 # A checkpoint is written after every epoch, unless that would take more than this share of the time: one of a
 # large table can cost more than a short epoch.
 SHARE_FOR_CHECKPOINTS = 0.05
+# Encoders whose sums are split over threads.
+ORDERED = frozenset(("bilstm", "bigru", "conv", "pretrained", "lstm", "gru"))
 LEAST_TO_DEAL = 3  # different texts of a class that can be dealt to train, dev and test
 
 
@@ -44,40 +48,55 @@ def train(
     text: str | None = None,
     label: str | None = None,
     split: str | None = None,
+    encoding: str | None = None,
+    test_share: float | None = None,
     rules: WordRules | None = None,
     device: str = "cpu",
     callbacks: Sequence[Callback] = (),
+    deterministic: bool = False,
+    say: Callable[[str], None] = lambda sentence: None,
     **changes: Any,
 ) -> Run:
     """Train a model by its name; `changes` are settings of the model or of the training.
 
-    `train("reviews.csv", model="dp", scale=10, epochs=20)`; with `out` a run folder is left there.
+    `train("reviews.csv", model="dp", scale=10, epochs=20)`; with `out` a run folder is left there. `say` is
+    told, before any training, what was guessed about the texts. Recurrent encoders add up in an order that
+    depends on the number of threads, which the run records; `deterministic` takes one.
     """
     model_settings, training_settings = prepare(model, changes)
     find_device(device)
     where: dict[str, Any] = {}
-    columns = named_columns(text=text, label=label, split=split)
+    said = reading_options(text=text, label=label, split=split, encoding=encoding, test_share=test_share)
     if isinstance(source, Corpus):
-        if columns:
+        if said:
             raise UserError(
                 f"Columns are named for files, but {source.name} is a corpus, with texts and labels: leave "
-                f"out {', '.join(columns)}, or name the columns where it is loaded."
+                f"out {', '.join(said)}, or say it where the corpus is loaded."
             )
     else:
-        where = {"source": str(source), **columns}
+        where = {"source": str(source), **said}
         # The corpus and its splits do not follow the training's seed: runs over seeds must differ in nothing
         # else.
-        source = load_data(source, data_dir=data_dir, text=text, label=label, split=split)
-    return train_run(
-        source,
-        model=model_settings,
-        training=training_settings,
-        rules=rules,
-        source={**where, "preset": model},
-        out=out,
-        device=device,
-        callbacks=callbacks,
-    )
+        source = load_data(source, data_dir=data_dir, **said)
+    for note in source.notes:
+        say(note)
+    threads = torch.get_num_threads()
+    if model_settings.encoder in ORDERED and threads > 1 and not deterministic:
+        say(
+            f"Training on {threads} threads: on another number of them the last digits differ, and so may "
+            "the result. --deterministic takes one."
+        )
+    with one_thread() if deterministic else nullcontext():
+        return train_run(
+            source,
+            model=model_settings,
+            training=training_settings,
+            rules=rules,
+            source={**where, "preset": model},
+            out=out,
+            device=device,
+            callbacks=callbacks,
+        )
 
 
 def train_run(
@@ -98,7 +117,7 @@ def train_run(
     """
     check_together(model, training)
     find_device(device)
-    rules = rules or WordRules()
+    rules = rules or rules_for(corpus.texts)
     recipe = Recipe(
         model=model,
         training=training,

@@ -21,9 +21,10 @@ from heedful.models.building import Classifier, build_model
 from heedful.models.classifier import FlatClassifier
 from heedful.models.settings import ModelSettings
 from heedful.models.trace import decisions
-from heedful.training.aims import Aim, fit_aim
 from heedful.training.attended import Flat, padded
 from heedful.training.evaluation import EVALUATION_TOKENS, macro_f1
+from heedful.training.learners import Aim
+from heedful.training.loop import fit
 from heedful.training.losses import classification_loss
 from heedful.training.settings import TrainingSettings
 
@@ -73,7 +74,7 @@ def train_guided(
     def judge(model: Classifier) -> float:
         return _accuracy(guided_decisions(model, sets["dev"], guides["dev"]), sets["dev"])
 
-    history = fit_aim(built, sets["train"], aim=Aim(loss, judge), settings=training)
+    history = fit(built, sets["train"], sets["dev"], settings=training, aim=Aim(loss, judge))
     best = max(row["dev"] for row in history)
     if "test" not in sets:
         return Guided(built, history, best, None, None, None)

@@ -4,7 +4,7 @@ Axes: B texts of a batch, T words, U distinct words of the batch.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, Protocol
@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from heedful.attention import UniformAttention
-from heedful.data.batches import make_batch
+from heedful.data.batches import Batch, make_batch
 from heedful.data.encoded import EncodedTexts
 from heedful.errors import UserError
 from heedful.models.building import Classifier
@@ -23,7 +23,7 @@ from heedful.models.dot_attention import dot_score
 from heedful.models.encoders import NoEncoder
 from heedful.training import compiled
 from heedful.training.losses import alignment_penalty, classification_loss
-from heedful.training.rows import rows_adagrad, rows_sgd
+from heedful.training.optimisers import optimiser_of, rows_adagrad, rows_sgd
 from heedful.training.settings import TrainingSettings
 
 
@@ -42,10 +42,28 @@ class Learner(Protocol):
     def load_state(self, state: Mapping[str, Tensor]) -> None: ...
 
 
+@dataclass(frozen=True)
+class Aim:
+    """Something else to learn than the labels under a model's own attention, as to agree with another model.
+
+    What to minimise on a batch of training texts, and how good a model is on dev: higher is better.
+    """
+
+    loss: Callable[[Classifier, Batch], Tensor]
+    judge: Callable[[Classifier], float]
+
+
 def choose_learner(
-    model: Classifier, train: EncodedTexts, *, settings: TrainingSettings, device: torch.device
+    model: Classifier,
+    train: EncodedTexts,
+    *,
+    settings: TrainingSettings,
+    device: torch.device,
+    aim: Aim | None = None,
 ) -> Learner:
-    """The fastest learner that fits the model, the settings and the device."""
+    """The fastest learner that fits the model, the settings, the device and the aim."""
+    if aim is not None:
+        return AimLearner(model, train, settings, aim)
     score = kernel_score(model, settings)
     if score is not None and settings.compiled and compiled.available() and device.type == "cpu":
         return CompiledLearner(model, score, train, settings)
@@ -122,7 +140,7 @@ class AutogradLearner:
     """Any model, by automatic differentiation.
 
     Under SGD and Adagrad only the embedding rows of the batch's own words take part, which changes nothing
-    (see `rows`): a row without a gradient would not move.
+    (see `optimisers`): a row without a gradient would not move.
     """
 
     def __init__(
@@ -148,7 +166,7 @@ class AutogradLearner:
             for l2, names in groupby((name for name in parts if parts[name]), key=settings.l2)
         ]
         self.parameters = [parameter for group in groups for parameter in group["params"]]
-        self.optimiser = _optimiser(groups, settings) if groups else None
+        self.optimiser = optimiser_of(groups, settings) if groups else None
 
     def begin_epoch(self, seed: int) -> None:
         """Nothing to do: dropout draws from torch's own generator, which the loop has seeded."""
@@ -232,16 +250,39 @@ class AutogradLearner:
         )
 
 
-def _optimiser(groups: list[dict[str, Any]], settings: TrainingSettings) -> torch.optim.Optimizer:
-    if settings.optimiser == "sgd":
-        return torch.optim.SGD(groups, lr=settings.rate)
-    if settings.optimiser == "adagrad":
-        # Fused, a step is one call for all parameters; it is made for the CPU, as is Adagrad here.
-        on_cpu = all(parameter.device.type == "cpu" for group in groups for parameter in group["params"])
-        return torch.optim.Adagrad(groups, lr=settings.rate, lr_decay=settings.rate_decay, fused=on_cpu)
-    if settings.optimiser == "adam":
-        # Adam moves every row of a table at every step; fused, it goes over the memory once.
-        return torch.optim.Adam(groups, lr=settings.rate, amsgrad=settings.amsgrad, fused=True)
-    if settings.optimiser == "adamw":
-        return torch.optim.AdamW(groups, lr=settings.rate, amsgrad=settings.amsgrad, fused=True)
-    raise UserError(f"There is no optimiser {settings.optimiser!r}.")
+class AimLearner:
+    """Any model, for an aim of its own: the whole of it learns, by automatic differentiation.
+
+    Such trainings belong to a run that is there already, so they are short and not resumed.
+    """
+
+    def __init__(self, model: Classifier, train: EncodedTexts, settings: TrainingSettings, aim: Aim) -> None:
+        self.model, self.train, self.settings, self.aim = model, train, settings, aim
+        groups = [
+            {"params": [p for p in parameters if p.requires_grad], "weight_decay": settings.l2(name)}
+            for name, parameters in model.parts().items()
+        ]
+        self.optimiser = optimiser_of([group for group in groups if group["params"]], settings)
+        self.parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
+
+    def begin_epoch(self, seed: int) -> None:
+        """Nothing to do: dropout draws from torch's own generator, which the loop has seeded."""
+
+    def step(self, rows: np.ndarray) -> float:
+        self.optimiser.zero_grad(set_to_none=True)
+        loss = self.aim.loss(self.model, make_batch(self.train, rows))
+        loss.backward()
+        if self.settings.clip is not None:
+            nn.utils.clip_grad_norm_(self.parameters, self.settings.clip)
+        self.optimiser.step()
+        return float(loss.detach())
+
+    def set_rate(self, rate: float) -> None:
+        for group in self.optimiser.param_groups:
+            group["lr"] = rate
+
+    def state(self) -> dict[str, Tensor]:
+        return {}
+
+    def load_state(self, state: Mapping[str, Tensor]) -> None:
+        raise NotImplementedError("a training for an aim is not resumed")

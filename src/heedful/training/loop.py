@@ -3,6 +3,7 @@
 The dev split chooses the epoch that is kept. The test split is not known here.
 """
 
+import math
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
@@ -20,8 +21,11 @@ from heedful.training.callbacks import Callback, Training
 from heedful.training.checkpoint import Checkpoint
 from heedful.training.devices import find_device
 from heedful.training.evaluation import evaluate
-from heedful.training.learners import choose_learner
+from heedful.training.learners import Aim, choose_learner
 from heedful.training.settings import TrainingSettings
+
+# Nats a text. To know nothing costs log K; a loss of this size is of weights that have run away.
+EXPLODED = 1e4
 
 
 def fit(
@@ -34,17 +38,19 @@ def fit(
     callbacks: Sequence[Callback] = (),
     resume: Checkpoint | None = None,
     keep: Callable[[Checkpoint], None] | None = None,
+    aim: Aim | None = None,
 ) -> list[dict[str, Any]]:
     """Train `model` in place, leave it with the weights of its best dev epoch, and return the history.
 
     `keep` is handed a checkpoint after every epoch, to be written before it returns: training goes on in the
-    same tensors. `resume` goes on from one, and ends as if nothing had happened.
+    same tensors. `resume` goes on from one, and ends as if nothing had happened. An `aim` takes the place of
+    the labels under the model's own attention.
     """
     where = find_device(device)
     model.to(where).train()
-    learner = choose_learner(model, train, settings=settings, device=where)
+    learner = choose_learner(model, train, settings=settings, device=where, aim=aim)
     training = Training(model, settings, train, dev)
-    best = {"accuracy": -1.0, "epoch": 0}
+    best = {"accuracy": -math.inf, "epoch": 0}
     best_weights: dict[str, Tensor] = {}
     rate = settings.rate
     if resume is not None:
@@ -82,21 +88,20 @@ def fit(
                 for callback in callbacks:
                     callback.step_ends(training)
 
-        _refuse_divergence(losses, training.epoch)
-        judged = evaluate(model, dev)
+        refuse_divergence(sum(losses) / len(train), training.epoch)
+        reached, judged = _judged(model, dev, aim)
         row = {
             "kind": "epoch",
             "epoch": training.epoch,
             "step": training.step,
             "train_loss": sum(losses) / len(train),
-            "dev_loss": judged.loss,
-            "dev_accuracy": judged.accuracy,
+            **judged,
             "rate": rate,
             "seconds": time.perf_counter() - begun,
         }
         training.history.append(row)
-        if judged.accuracy > best["accuracy"]:
-            best = {"accuracy": judged.accuracy, "epoch": training.epoch}
+        if reached > best["accuracy"]:
+            best = {"accuracy": reached, "epoch": training.epoch}
             best_weights = {name: value.detach().cpu().clone() for name, value in model.state_dict().items()}
         elif settings.halve_on_plateau:
             rate /= 2
@@ -124,6 +129,17 @@ def fit(
     return training.history
 
 
+def _judged(model: Classifier, dev: EncodedTexts, aim: Aim | None) -> tuple[float, dict[str, float]]:
+    """How good the model is on dev, and the columns that say so: its accuracy, or what its aim asks."""
+    if aim is None:
+        judged = evaluate(model, dev)
+        return judged.accuracy, {"dev_loss": judged.loss, "dev_accuracy": judged.accuracy}
+    model.eval()
+    reached = aim.judge(model)
+    model.train()
+    return reached, {"dev": reached}
+
+
 def _out_of_patience(epoch: int, best_epoch: float, patience: int | None) -> bool:
     return patience is not None and epoch > 0 and epoch - best_epoch >= patience
 
@@ -135,8 +151,9 @@ def _own_chance(device: torch.device) -> AbstractContextManager[None]:
     return torch.random.fork_rng(devices=[device], device_type=device.type)
 
 
-def _refuse_divergence(losses: Sequence[float], epoch: int) -> None:
-    if not np.isfinite(losses).all():
-        raise UserError(
-            f"The loss is no longer a number in epoch {epoch}: try a smaller rate, or clip the gradient."
-        )
+def refuse_divergence(mean: float, epoch: int) -> None:
+    """Refuse to go on where the mean loss of an epoch is no number, or of weights that have run away."""
+    if math.isfinite(mean) and mean < EXPLODED:
+        return
+    what = f"has grown to {mean:.2g}" if math.isfinite(mean) else "is no longer a number"
+    raise UserError(f"The loss {what} in epoch {epoch}: try a smaller rate, or clip the gradient.")

@@ -1,13 +1,14 @@
 """A run: a trained model with all that made it, in a folder that explains itself.
 
-`settings.toml`, `vocabulary.json`, `weights.safetensors`, `history.parquet` and `result.json`; the last one
-is written last, so a folder without it is a training that was interrupted and can go on from
-`checkpoint.safetensors`. A run with a pretrained encoder holds that too, in `encoder`.
+`settings.toml`, `vocabulary.json`, `weights.safetensors`, `history.parquet`, `manifest.json` (a digest of
+each file, and the versions and threads that made them) and `result.json`; the last one is written last, so a
+folder without it is a training that was interrupted and can go on from `checkpoint.safetensors`. A run with a
+pretrained encoder holds that too, in `encoder`.
 """
 
 import json
+import math
 import shutil
-import tomllib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from html import escape
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save
 
@@ -25,7 +27,15 @@ from heedful.files import folder_atomically, write_atomically
 from heedful.models.building import Classifier, build_model
 from heedful.models.pretrained import PretrainedEncoder, quietly
 from heedful.models.settings import ModelSettings
-from heedful.settings import settings_from, to_toml
+from heedful.records.manifest import (
+    MANIFEST,
+    checked_manifest,
+    digest,
+    digests_below,
+    file_digest,
+    write_manifest,
+)
+from heedful.settings import read_toml, settings_from, to_toml
 from heedful.training.devices import find_device
 from heedful.training.settings import TrainingSettings
 
@@ -68,10 +78,7 @@ class Recipe:
     @staticmethod
     def load(path: Path) -> "Recipe":
         """Read `settings.toml`, refusing another format or keys that mean nothing here."""
-        try:
-            content = tomllib.loads(path.read_text(encoding="utf-8"))
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise UserError(f"{path} is damaged: {error}.") from error
+        content = read_toml(path)
         if content.get("format") != FORMAT:
             raise UserError(
                 f"{path} is of format {content.get('format')!r}, but this heedful reads format {FORMAT!r}: "
@@ -102,6 +109,7 @@ class Run:
     result: dict[str, Any]
     folder: Path | None = None
     notes: tuple[str, ...] = field(default=(), compare=False)
+    made: Mapping[str, Any] = field(default_factory=dict, compare=False)  # versions and threads, once saved
 
     def summary(self) -> str:
         """What came of it, in a line."""
@@ -134,9 +142,13 @@ class Run:
             file.write(save(weights, metadata={"format": str(FORMAT)}))
         with write_atomically(folder / HISTORY, "wb") as file:
             self.history.to_parquet(file, index=False)
-        with write_atomically(folder / RESULT) as file:
-            json.dump({"schema": FORMAT, **self.result}, file, indent=2)
-        return Run(self.model, self.recipe, self.vocabulary, self.history, self.result, folder, self.notes)
+        result = json.dumps({"schema": FORMAT, **self.result}, indent=2).encode()
+        digests = {name: file_digest(folder / name) for name in (SETTINGS, VOCABULARY, WEIGHTS, HISTORY)}
+        digests |= {**dict(digests_below(folder, ENCODER)), RESULT: digest(result)}
+        manifest = write_manifest(folder, digests, threads=torch.get_num_threads())
+        with write_atomically(folder / RESULT, "wb") as file:
+            file.write(result)
+        return replace(self, folder=folder, made=manifest.made)
 
 
 def _save_encoder(model: Classifier, folder: Path) -> None:
@@ -145,17 +157,20 @@ def _save_encoder(model: Classifier, folder: Path) -> None:
         return
     if (folder / ENCODER).exists():  # of an attempt that was killed before it wrote its result
         shutil.rmtree(folder / ENCODER)
-    with quietly(), folder_atomically(folder / ENCODER) as place:
-        encoder.network.save_pretrained(place)
-        encoder.tokenizer.save_pretrained(place)
+    try:
+        with quietly(), folder_atomically(folder / ENCODER) as place:
+            encoder.network.save_pretrained(place)
+            encoder.tokenizer.save_pretrained(place)
+    except SafetensorError as error:  # which is no OSError, whatever the disk says
+        raise UserError(f"{folder / ENCODER} cannot be written ({error}): choose another place.") from error
 
 
 def write_beginning(folder: Path, recipe: Recipe, vocabulary: Vocabulary) -> None:
     """Write what is known before training: the settings and the vocabulary."""
-    folder.mkdir(parents=True, exist_ok=True)
-    vocabulary.save(folder / VOCABULARY)
+    # The settings first: by them a training that failed on the way to its next file is known again.
     with write_atomically(folder / SETTINGS) as file:
         file.write(recipe.to_toml())
+    vocabulary.save(folder / VOCABULARY)
 
 
 def load_run(folder: str | Path, *, device: str = "cpu") -> Run:
@@ -176,6 +191,7 @@ def load_run(folder: str | Path, *, device: str = "cpu") -> Run:
     missing = [name for name in (VOCABULARY, WEIGHTS, HISTORY) if not (folder / name).exists()]
     if missing:
         raise UserError(f"{folder} is not whole: {', '.join(missing)} is missing.")
+    manifest = checked_manifest(folder)
     vocabulary = Vocabulary.load(folder / VOCABULARY)
     settings = recipe.model
     if settings.encoder == "pretrained":
@@ -193,7 +209,19 @@ def load_run(folder: str | Path, *, device: str = "cpu") -> Run:
         ) from error
     except (OSError, ValueError) as error:
         raise UserError(f"{folder} is damaged: {str(error).splitlines()[0]}") from error
-    if not isinstance(result, dict) or not RESULTS.issubset(result):
-        raise UserError(f"{folder / RESULT} is damaged: it must hold {', '.join(sorted(RESULTS))}.")
+    _check_result(folder / RESULT, result)
     result.pop("schema", None)
-    return Run(model.to(place).eval(), recipe, vocabulary, history, result, folder)
+    notes = () if manifest else (f"{folder} has no {MANIFEST}: nobody can say if it is as it was written.",)
+    made = manifest.made if manifest else {}
+    return Run(model.to(place).eval(), recipe, vocabulary, history, result, folder, notes, made)
+
+
+def _check_result(path: Path, result: Any) -> None:
+    """Refuse a result that does not tell, in numbers, what every result tells; only a test may be missing."""
+    if not isinstance(result, dict) or not RESULTS.issubset(result):
+        raise UserError(f"{path} is damaged: it must hold {', '.join(sorted(RESULTS))}.")
+    for name in RESULTS:
+        value = result[name]
+        is_number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+        if not is_number and not (name == "test_accuracy" and value is None):
+            raise UserError(f"{path} is damaged: {name} must be a number, but it is {str(value)[:40]!r}.")

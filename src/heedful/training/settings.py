@@ -1,11 +1,25 @@
 """How a model is trained: one flat set of choices, checked before any work starts."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from heedful.errors import UserError, check_seed, choose_from
+from heedful.lazy import Choices
 from heedful.settings import setting
 
-OPTIMISERS = ("sgd", "adagrad", "adam", "adamw")
+if TYPE_CHECKING:
+    from torch.optim import Optimizer
+
+# Made from groups of parameters and the settings.
+OPTIMISERS: "Choices[Callable[[list[dict[str, Any]], TrainingSettings], Optimizer]]" = Choices(
+    {
+        "sgd": "heedful.training.optimisers:sgd",
+        "adagrad": "heedful.training.optimisers:adagrad",
+        "adam": "heedful.training.optimisers:adam",
+        "adamw": "heedful.training.optimisers:adamw",
+    }
+)
 
 
 @dataclass(frozen=True)
@@ -15,7 +29,7 @@ class TrainingSettings:
     epochs: int = setting(40, "epochs at most; --patience may end it sooner")
     batch: int = setting(100, "texts a batch, at most")
     token_budget: int | None = setting(None, "padded tokens a batch, at most")
-    optimiser: str = setting("adagrad", "sgd, adagrad, adam or adamw")
+    optimiser: str = setting("adagrad", ", ".join(OPTIMISERS))
     rate: float = setting(0.02, "learning rate")
     rate_decay: float = setting(0.001, "Adagrad only: the rate is divided by 1 + steps × rate_decay")
     amsgrad: bool = setting(False, "Adam and AdamW only: the AMSGrad variant")

@@ -29,11 +29,6 @@ if TYPE_CHECKING:
     from heedful.understanding.one_text import WordReading as WordReading
     from heedful.understanding.one_text import explain as explain
     from heedful.understanding.rule_search import search_class_rules as search_class_rules
-    from heedful.understanding.scores import InstanceScores as InstanceScores
-    from heedful.understanding.scores import TokenScores as TokenScores
-    from heedful.understanding.scores import instance_scores as instance_scores
-    from heedful.understanding.scores import local_scores as local_scores
-    from heedful.understanding.scores import token_scores as token_scores
     from heedful.understanding.table_one import corpus_types as corpus_types
     from heedful.understanding.table_one import type_table as type_table
     from heedful.understanding.token_types import TokenTypes as TokenTypes
@@ -43,41 +38,10 @@ if TYPE_CHECKING:
     from heedful.understanding.watch import Watch as Watch
     from heedful.understanding.watch import WatchSettings as WatchSettings
     from heedful.understanding.watch import watched as watched
+    from heedful.understanding.word_scoring import InstanceScores as InstanceScores
+    from heedful.understanding.word_scoring import TokenScores as TokenScores
+    from heedful.understanding.word_scoring import instance_scores as instance_scores
+    from heedful.understanding.word_scoring import local_scores as local_scores
+    from heedful.understanding.word_scoring import token_scores as token_scores
 
-_HOMES = {
-    "Advice": "heedful.understanding.advice",
-    "AdviceSettings": "heedful.understanding.advice",
-    "DotProducts": "heedful.understanding.omega",
-    "Erratum": "heedful.understanding.errata",
-    "Explanation": "heedful.understanding.one_text",
-    "Flow": "heedful.understanding.flow",
-    "InstanceScores": "heedful.understanding.scores",
-    "PaperForm": "heedful.understanding.forms",
-    "TokenScores": "heedful.understanding.scores",
-    "TokenTypes": "heedful.understanding.token_types",
-    "TypeRules": "heedful.understanding.token_types",
-    "TypedSample": "heedful.understanding.omega",
-    "Watch": "heedful.understanding.watch",
-    "WatchSettings": "heedful.understanding.watch",
-    "WordReading": "heedful.understanding.one_text",
-    "advise": "heedful.understanding.advice",
-    "advise_from": "heedful.understanding.advice",
-    "corpus_types": "heedful.understanding.table_one",
-    "dot_products": "heedful.understanding.omega",
-    "check_errata": "heedful.understanding.errata",
-    "explain": "heedful.understanding.one_text",
-    "first_order": "heedful.understanding.flow",
-    "flow_terms": "heedful.understanding.flow",
-    "measure_inequalities": "heedful.understanding.inequalities",
-    "instance_scores": "heedful.understanding.scores",
-    "local_scores": "heedful.understanding.scores",
-    "paper_form": "heedful.understanding.forms",
-    "search_class_rules": "heedful.understanding.rule_search",
-    "type_table": "heedful.understanding.table_one",
-    "synthetic_types": "heedful.understanding.token_types",
-    "token_scores": "heedful.understanding.scores",
-    "find_types": "heedful.understanding.token_types",
-    "watched": "heedful.understanding.watch",
-}
-__all__ = list(_HOMES)
-__getattr__ = lazily(__name__, _HOMES)
+__getattr__, __dir__, __all__ = lazily(__name__)

@@ -21,7 +21,7 @@ from heedful.models.classifier import FlatClassifier
 from heedful.models.subject import Subject
 from heedful.models.trace import Trace, decisions, probabilities
 from heedful.models.word_attention import sum_by_item, word_attention
-from heedful.training.opening import open_model
+from heedful.training.model_by_name import open_model
 from heedful.training.run import Run
 
 if TYPE_CHECKING:

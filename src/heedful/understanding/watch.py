@@ -41,10 +41,10 @@ from heedful.understanding.flow import Flow
 from heedful.understanding.forms import paper_form, why_not
 from heedful.understanding.groups import STATISTICS, summaries
 from heedful.understanding.omega import TypedSample
-from heedful.understanding.scores import token_scores
 from heedful.understanding.sums import Part, add_up, parts_of
 from heedful.understanding.terms import terms
 from heedful.understanding.token_types import TokenTypes, TypeRules, find_types
+from heedful.understanding.word_scoring import token_scores
 
 KIND = "watch"
 

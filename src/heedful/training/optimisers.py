@@ -1,4 +1,4 @@
-"""Optimisers that touch only the rows a batch has words of, and are exactly the dense ones.
+"""Optimisers: PyTorch's by name, and two that touch only the rows a batch has words of, exactly as the dense.
 
 A row without a gradient does not move under plain SGD, nor under Adagrad, whose step is rate · g / √Σg².
 (Adam is not among them: its averages move every row at every step.) For autograd, make a leaf of the batch's
@@ -7,8 +7,42 @@ distinct rows, `rows = table[tokens].requires_grad_()`, embed with `F.embedding(
 Axes: V vocabulary, R distinct tokens of a batch, E width.
 """
 
+from typing import Any
+
 import torch
 from torch import Tensor
+from torch.optim import Optimizer
+
+from heedful.errors import choose_from
+from heedful.training.settings import OPTIMISERS, TrainingSettings
+
+Groups = list[dict[str, Any]]
+
+
+def optimiser_of(groups: Groups, settings: TrainingSettings) -> Optimizer:
+    """The optimiser of the settings, over groups of parameters as PyTorch takes them."""
+    return OPTIMISERS[choose_from("optimiser", settings.optimiser, OPTIMISERS)](groups, settings)
+
+
+def sgd(groups: Groups, settings: TrainingSettings) -> Optimizer:
+    """Plain gradient descent."""
+    return torch.optim.SGD(groups, lr=settings.rate)
+
+
+def adagrad(groups: Groups, settings: TrainingSettings) -> Optimizer:
+    """Adagrad; fused, a step is one call for all parameters: made for the CPU, as is Adagrad here."""
+    on_cpu = all(parameter.device.type == "cpu" for group in groups for parameter in group["params"])
+    return torch.optim.Adagrad(groups, lr=settings.rate, lr_decay=settings.rate_decay, fused=on_cpu)
+
+
+def adam(groups: Groups, settings: TrainingSettings) -> Optimizer:
+    """Adam moves every row of a table at every step; fused, it goes over the memory once."""
+    return torch.optim.Adam(groups, lr=settings.rate, amsgrad=settings.amsgrad, fused=True)
+
+
+def adamw(groups: Groups, settings: TrainingSettings) -> Optimizer:
+    """Adam with L2 apart from the gradient."""
+    return torch.optim.AdamW(groups, lr=settings.rate, amsgrad=settings.amsgrad, fused=True)
 
 
 @torch.no_grad()

@@ -26,6 +26,8 @@ def corpus_of(run: Run, *, data_dir: str | Path | None = None) -> Corpus:
         text=about.get("text"),
         label=about.get("label"),
         split=about.get("split"),
+        encoding=about.get("encoding"),
+        test_share=about.get("test_share"),
     )
     if corpus.fingerprint != about.get("fingerprint"):
         raise UserError(

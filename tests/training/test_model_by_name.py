@@ -6,7 +6,7 @@ import pytest
 
 from heedful.errors import UserError
 from heedful.training import load_run, train
-from heedful.training.opening import is_of_hub, open_model
+from heedful.training.model_by_name import is_of_hub, open_model
 
 
 @pytest.mark.parametrize(
@@ -30,5 +30,5 @@ def test_a_device_that_is_not_here_is_refused_before_anything_is_loaded(tmp_path
 
 def test_a_classifier_that_is_not_there_is_refused(tmp_path):
     pytest.importorskip("transformers", reason="the extra hf is not installed")
-    with pytest.raises(UserError, match="No Hugging Face classifier could be loaded"):
+    with pytest.raises(UserError, match="No classifier could be loaded"):
         open_model(f"hf:{tmp_path / 'nowhere'}")

@@ -7,8 +7,8 @@ import torch
 from heedful.data.batches import make_batch
 from heedful.errors import UserError
 from heedful.understanding.forms import paper_form
-from heedful.understanding.scores import instance_scores, local_scores, token_scores
 from heedful.understanding.token_types import find_types
+from heedful.understanding.word_scoring import instance_scores, local_scores, token_scores
 
 MIXING = ({"encoder": "lstm"}, {"encoder": "bigru", "hidden": 6}, {"encoder": "conv", "hidden": 6})
 ALONE = (

@@ -1,0 +1,93 @@
+"""Where data cannot be what was meant: sentences of warning, each with an example. Axes: N rows, K classes.
+
+Nothing is changed here. Somebody who means it can go on; somebody who does not is told before any work.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import islice
+
+import numpy as np
+
+from heedful.data.scripts import SPACELESS, can_segment, is_spaceless
+
+LOOKED_AT = 2000  # first texts by which words are judged
+ONE_WORD = 1.2  # words a text, below which texts are no texts
+MANY_CLASSES, MANY_FLOATS = 100, 10
+SEVERAL = 0.05  # of the label names, that are made of several others
+_FRACTION = re.compile(r"[-+]?\d*\.\d*[1-9]\d*([eE][-+]?\d+)?")
+_WORDS = re.compile(r"\w+")
+_PARTS = re.compile(r"\s*[,;|/]\s*")
+
+
+def doubts_about(texts: Sequence[str], labels: np.ndarray, names: Sequence[str]) -> Iterator[str]:
+    """The warnings there are about these texts, their labels (N,) and the names of the K classes."""
+    yield from _about_words(texts)
+    yield from _about_classes(names)
+    yield from _about_conflicts(texts, labels, names)
+
+
+def _about_words(texts: Sequence[str]) -> Iterator[str]:
+    looked = texts[:LOOKED_AT]
+    if is_spaceless(looked):
+        found = "are found by ICU's dictionaries" if can_segment() else "need pip install 'heedful[icu]'"
+        yield f"The texts have no spaces between words ({SPACELESS} or the like): their words {found}."
+        return
+    counts = [len(_WORDS.findall(text)) for text in looked]
+    if np.mean(counts) < ONE_WORD:
+        yield (
+            f"Warning: there is hardly more than one word a text, such as {_cut(looked[0])!r}: is this the "
+            "column of the texts? Say otherwise with --text."
+        )
+
+
+def _about_classes(names: Sequence[str]) -> Iterator[str]:
+    fractions = [name for name in names if _FRACTION.fullmatch(name)]
+    known = {_bare(name) for name in names}
+    several = [
+        name for name in names if len(parts := _listed(name)) > 1 and all(part in known for part in parts)
+    ]
+    if len(fractions) >= MANY_FLOATS:
+        yield (
+            f"Warning: {len(fractions)} labels are fractions such as {fractions[0]}, which are measurements "
+            "and not classes: make classes of them, or name another column with --label."
+        )
+    elif len(names) >= MANY_CLASSES:
+        yield (
+            f"Warning: there are {len(names):,} classes, such as {_cut(names[0])!r}: is this the column of "
+            "the labels? Say otherwise with --label."
+        )
+    if len(several) > SEVERAL * len(names):
+        yield (
+            f"Warning: {len(several)} labels are several in one cell, such as {_cut(several[0])!r}; each is "
+            "taken for a class of its own: give each text one label."
+        )
+
+
+def _about_conflicts(texts: Sequence[str], labels: np.ndarray, names: Sequence[str]) -> Iterator[str]:
+    first: dict[str, int] = {}
+    conflicts: dict[str, tuple[int, int]] = {}
+    for text, label in zip(texts, labels.tolist(), strict=True):
+        if first.setdefault(text, label) != label:
+            conflicts.setdefault(text, (first[text], label))
+    if conflicts:
+        text, (one, other) = next(iter(conflicts.items()))
+        several = len(conflicts) > 1
+        yield (
+            f"Warning: {len(conflicts):,} text{'s have' if several else ' has'} more than one label, such as "
+            f"{_cut(text)!r}, which is {names[one]!r} and {names[other]!r}."
+        )
+
+
+def _listed(name: str) -> list[str]:
+    """The parts of a cell like "a, b" or "['a', 'b']"."""
+    return [_bare(part) for part in islice(_PARTS.split(name), 100)]
+
+
+def _bare(name: str) -> str:
+    return name.strip("[](){}\"' ")
+
+
+def _cut(text: str, limit: int = 40) -> str:
+    plain = " ".join(text[: 2 * limit].split())
+    return plain if len(plain) <= limit else plain[: limit - 1] + "…"

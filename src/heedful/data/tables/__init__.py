@@ -1,0 +1,55 @@
+"""Tables on disk as streams of rows: CSV and its kin, JSON lines, Parquet (each plain or gzipped) and Excel.
+
+A file is walked, never loaded, so it may be larger than memory; whatever is wrong with it is said with its
+line, and no file, however small, can make the reader take memory without end.
+"""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from heedful.data.tables.excel import open_excel
+from heedful.data.tables.json_lines import open_json_lines
+from heedful.data.tables.parquet import open_parquet
+from heedful.data.tables.separated import open_separated
+from heedful.data.tables.table import Cells, Table
+from heedful.data.tables.unpacking import check_there, shortened
+from heedful.errors import UserError
+
+_TEXT_FORMATS = {
+    ".csv": open_separated,
+    ".tsv": open_separated,
+    ".tab": open_separated,
+    ".jsonl": open_json_lines,
+    ".ndjson": open_json_lines,
+}
+_OTHER_FORMATS = {".parquet": open_parquet, ".xlsx": open_excel}
+FORMATS = (*_TEXT_FORMATS, *_OTHER_FORMATS)
+
+
+def open_table(path: Path, *, encoding: str | None = None) -> Table:
+    """Look at a table: its format by the ending of its name, its columns, and what a text file is written in.
+
+    Refuses a file that is missing or empty, and one that names a column twice.
+    """
+    check_there(path)
+    ending = Path(path.name.lower().removesuffix(".gz")).suffix
+    if ending not in FORMATS:
+        raise UserError(
+            f"{path} must end in {', '.join(FORMATS)} (each also with .gz), or be a folder of "
+            f"text files, but it ends in {ending or 'nothing'!r}."
+        )
+    if ending in _TEXT_FORMATS:
+        table = _TEXT_FORMATS[ending](path, encoding)
+    elif encoding is not None:
+        raise UserError(f"{path} knows its encoding itself: leave out --encoding.")
+    else:
+        table = _OTHER_FORMATS[ending](path)
+    twice = sorted({name for name in table.columns if name and table.columns.count(name) > 1})
+    if twice:
+        raise UserError(f"{path} has more than one column named {shortened(twice[0])!r}: rename all but one.")
+    return table
+
+
+def table_rows(path: Path, names: Sequence[str]) -> Iterator[tuple[int, Cells]]:
+    """Walk the cells of the columns `names`, each row with its number."""
+    return open_table(path).rows(names)
