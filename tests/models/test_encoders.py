@@ -11,7 +11,6 @@ from heedful.models.encoders import (
     AffineEncoder,
     AverageEncoder,
     ConvolutionEncoder,
-    Encoder,
     NoEncoder,
     RecurrentEncoder,
 )
@@ -21,7 +20,7 @@ B, T, E = 5, 11, 7
 LENGTHS = torch.tensor([11, 3, 1, 7, 5])
 MASK = torch.arange(T) < LENGTHS[:, None]
 
-ENCODERS: dict[str, Callable[[], Encoder]] = {
+ENCODERS: dict[str, Callable[[], nn.Module]] = {
     "none": lambda: NoEncoder(E),
     "affine": lambda: AffineEncoder(E, 13),
     "average": lambda: AverageEncoder(E, 13),
@@ -40,29 +39,29 @@ def embedded() -> Tensor:
 
 
 @pytest.fixture(params=ENCODERS)
-def encoder(request: pytest.FixtureRequest) -> Encoder:
+def encoder(request: pytest.FixtureRequest) -> nn.Module:
     with torch.random.fork_rng():
         torch.manual_seed(1)
         return ENCODERS[request.param]()
 
 
-def test_the_states_have_the_width_that_is_said(encoder: Encoder, embedded: Tensor) -> None:
+def test_the_states_have_the_width_that_is_said(encoder: nn.Module, embedded: Tensor) -> None:
     assert encoder(embedded, MASK).shape == (B, T, encoder.width)
 
 
-def test_a_text_alone_has_the_states_it_has_in_company(encoder: Encoder, embedded: Tensor) -> None:
+def test_a_text_alone_has_the_states_it_has_in_company(encoder: nn.Module, embedded: Tensor) -> None:
     together = encoder(embedded, MASK)
     for row, length in enumerate(LENGTHS):
         alone = encoder(embedded[row : row + 1, :length], MASK[row : row + 1, :length])
         torch.testing.assert_close(together[row, :length], alone[0], atol=1e-6, rtol=0)
 
 
-def test_what_stands_in_the_padding_does_not_matter(encoder: Encoder, embedded: Tensor) -> None:
+def test_what_stands_in_the_padding_does_not_matter(encoder: nn.Module, embedded: Tensor) -> None:
     noise = torch.where(MASK[..., None], embedded, 1000.0)
     torch.testing.assert_close(encoder(noise, MASK)[MASK], encoder(embedded, MASK)[MASK])
 
 
-def test_no_gradient_reaches_the_padding(encoder: Encoder, embedded: Tensor) -> None:
+def test_no_gradient_reaches_the_padding(encoder: nn.Module, embedded: Tensor) -> None:
     embedded.requires_grad_()
     encoder(embedded, MASK)[MASK].square().sum().backward()
     assert embedded.grad is not None
@@ -70,7 +69,7 @@ def test_no_gradient_reaches_the_padding(encoder: Encoder, embedded: Tensor) -> 
     assert (embedded.grad[MASK] != 0).any(-1).all()
 
 
-def test_it_is_said_truly_whether_tokens_are_mixed(encoder: Encoder, embedded: Tensor) -> None:
+def test_it_is_said_truly_whether_tokens_are_mixed(encoder: nn.Module, embedded: Tensor) -> None:
     changed = embedded.clone()
     changed[0, 4] += 1
     moved = (encoder(changed, MASK) - encoder(embedded, MASK))[0].abs().amax(-1) > 0

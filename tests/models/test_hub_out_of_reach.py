@@ -8,8 +8,8 @@ import pytest
 from heedful.data import huggingface
 from heedful.data.huggingface import hub_is_known
 from heedful.errors import UserError
-from heedful.models.huggingface import load_huggingface
 from heedful.models.pretrained import quietly
+from heedful.models.transformers import load_transformer
 
 pytest.importorskip("transformers", reason="the extra hf is not installed")
 pytestmark = pytest.mark.slow  # importing transformers alone takes seconds
@@ -27,7 +27,7 @@ def no_network(monkeypatch):
 def test_without_a_network_a_missing_model_is_refused_at_once(no_network, monkeypatch, capfd):
     monkeypatch.setattr(time, "sleep", lambda seconds: pytest.fail("It waits before it tries again."))
     with pytest.raises(UserError, match="could be loaded from 'nope/nope'"):
-        load_huggingface("nope/nope")
+        load_transformer("nope/nope")
     assert "Retry" not in capfd.readouterr().err
 
 

@@ -99,11 +99,3 @@ def test_settings_that_do_not_go_together_are_refused(wrong: dict, said: str) ->
 def test_every_setting_is_explained() -> None:
     for choice in choices(ModelSettings):
         assert len(choice.help) > 10, choice.name
-
-
-def test_the_names_of_scores_and_normalisers_are_those_of_the_attention_part():
-    from heedful import attention
-    from heedful.models import settings
-
-    assert tuple(attention.SCORES) == settings.SCORES
-    assert tuple(attention.NORMALISERS) == settings.NORMALISERS

@@ -1,4 +1,4 @@
-"""Tiny Hugging Face classifiers of three families, trained here in seconds and saved as Hugging Face does."""
+"""Tiny transformers of many families, trained here in seconds and saved as Hugging Face does."""
 
 from pathlib import Path
 
@@ -51,6 +51,7 @@ def byte_level(texts):
     marks = ["<s>", "<pad>", "</s>", "<unk>"]
     tokenizer = Tokenizer(models.BPE(unk_token="<unk>"))
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
     trainer = trainers.BpeTrainer(vocab_size=120, special_tokens=marks, show_progress=False)
     tokenizer.train_from_iterator(texts, trainer)
     tokenizer.post_processor = processors.RobertaProcessing(("</s>", 2), ("<s>", 0), add_prefix_space=False)
@@ -61,22 +62,78 @@ def _fast(tokenizer, **marks):
     return transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=64, **marks)
 
 
+def unigram(texts):
+    """A Unigram tokenizer, as XLM-R and T5 have it: pieces begin with the sign for a space, or span words."""
+    marks = ["<pad>", "</s>", "<unk>"]
+    tokenizer = Tokenizer(models.Unigram())
+    tokenizer.normalizer = normalizers.NFKC()
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
+    trainer = trainers.UnigramTrainer(
+        vocab_size=300, special_tokens=marks, unk_token="<unk>", show_progress=False
+    )
+    tokenizer.train_from_iterator(texts, trainer)
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="$A </s>", pair="$A </s> $B </s>", special_tokens=[("</s>", 1)]
+    )
+    return _fast(tokenizer, unk_token="<unk>", pad_token="<pad>", eos_token="</s>")
+
+
+# What each family calls its sizes, where that differs from BERT's names.
+SHAPES = {
+    "distilbert": {"dim": 33, "n_layers": 2, "n_heads": 3, "hidden_dim": 23, "max_position_embeddings": 31},
+    "roberta": {"max_position_embeddings": 33, "type_vocab_size": 1},
+    "gpt2": {"n_embd": 33, "n_layer": 2, "n_head": 3, "n_positions": 31},
+    "llama": {"hidden_size": 36, "num_key_value_heads": 1, "num_attention_heads": 3, "head_dim": 12},
+    "eurobert": {"hidden_size": 36, "num_key_value_heads": 3, "head_dim": 12},
+    "modernbert": {"hidden_size": 36, "global_attn_every_n_layers": 2, "local_attention": 6},
+    "t5": {
+        "d_model": 33,
+        "d_kv": 11,
+        "d_ff": 23,
+        "num_layers": 2,
+        "num_heads": 3,
+        "n_positions": 31,
+    },
+    "bart": {
+        "max_position_embeddings": 31,
+        "d_model": 33,
+        "encoder_layers": 2,
+        "decoder_layers": 2,
+        "encoder_attention_heads": 3,
+        "decoder_attention_heads": 3,
+        "encoder_ffn_dim": 23,
+        "decoder_ffn_dim": 23,
+    },
+}
+USUAL = {"hidden_size": 33, "num_hidden_layers": 2, "num_attention_heads": 3, "intermediate_size": 23}
+
+
 def classifier(family, tokenizer, *, seed=0, **changes):
     """An untrained classifier of this family with primes for its sizes."""
     torch.manual_seed(seed)
     names = {"id2label": dict(enumerate(CLASSES)), "label2id": {name: i for i, name in enumerate(CLASSES)}}
-    shape = {"vocab_size": len(tokenizer), "pad_token_id": tokenizer.pad_token_id, **names, **changes}
-    if family == "distilbert":
-        config = transformers.DistilBertConfig(
-            dim=33, n_layers=2, n_heads=3, hidden_dim=23, max_position_embeddings=31, **shape
-        )
-        return transformers.DistilBertForSequenceClassification(config).eval()
-    shape |= {"hidden_size": 33, "num_hidden_layers": 2, "num_attention_heads": 3, "intermediate_size": 23}
-    if family == "roberta":
-        config = transformers.RobertaConfig(max_position_embeddings=33, type_vocab_size=1, **shape)
-        return transformers.RobertaForSequenceClassification(config).eval()
-    config = transformers.BertConfig(max_position_embeddings=31, **shape)
-    return transformers.BertForSequenceClassification(config).eval()
+    marks = {
+        f"{mark}_token_id": getattr(tokenizer, f"{mark}_token_id")
+        for mark in ("pad", "bos", "eos", "cls", "sep")
+        if getattr(tokenizer, f"{mark}_token_id") is not None
+    }
+    kind = transformers.CONFIG_MAPPING[family]
+    own = SHAPES.get(family, {})
+    plain = {} if {"n_embd", "d_model", "dim"} & own.keys() else {**USUAL, "max_position_embeddings": 31}
+    marks |= {"decoder_start_token_id": tokenizer.pad_token_id} if family == "t5" else {}
+    config = kind(**{"vocab_size": len(tokenizer), **marks, **plain, **own, **names, **changes})
+    network = transformers.AutoModelForSequenceClassification.from_config(config)
+    return network.eval()
+
+
+def stirred(network, *, seed=0):
+    """The network with weights so large that every part of it matters to the logits."""
+    torch.manual_seed(seed)
+    with torch.no_grad():
+        for value in network.parameters():
+            if value.dim() > 1:
+                value.normal_(std=value.shape[-1] ** -0.5)
+    return network
 
 
 def learn(network, tokenizer, corpus, *, steps=60, rate=5e-3):

@@ -18,27 +18,11 @@ if TYPE_CHECKING:
     from heedful.models.embeddings import vectors_for as vectors_for
     from heedful.models.hierarchical import HierarchicalClassifier as HierarchicalClassifier
     from heedful.models.named import MODELS as MODELS
+    from heedful.models.settings import ENCODERS as ENCODERS
     from heedful.models.settings import ModelSettings as ModelSettings
     from heedful.models.subject import Subject as Subject
     from heedful.models.trace import Trace as Trace
     from heedful.models.trace import decisions as decisions
     from heedful.models.trace import probabilities as probabilities
 
-_HOMES = {
-    "MODELS": "heedful.models.named",
-    "Classifier": "heedful.models.building",
-    "FlatClassifier": "heedful.models.classifier",
-    "HierarchicalClassifier": "heedful.models.hierarchical",
-    "ModelSettings": "heedful.models.settings",
-    "Subject": "heedful.models.subject",
-    "Trace": "heedful.models.trace",
-    "WordVectors": "heedful.models.embeddings",
-    "build_model": "heedful.models.building",
-    "decisions": "heedful.models.trace",
-    "probabilities": "heedful.models.trace",
-    "read_vectors": "heedful.models.embeddings",
-    "train_word2vec": "heedful.models.embeddings",
-    "vectors_for": "heedful.models.embeddings",
-}
-__all__ = list(_HOMES)
-__getattr__ = lazily(__name__, _HOMES)
+__getattr__, __dir__, __all__ = lazily(__name__)

@@ -12,10 +12,10 @@ from heedful.errors import UserError
 from heedful.models.classifier import FlatClassifier
 from heedful.models.embeddings import WordVectors, word_embedding
 from heedful.models.hierarchical import HierarchicalClassifier
-from heedful.models.level import Level, build_encoder, build_level_attention, start_like_serrano_smith
-from heedful.models.pretrained import PretrainedEncoder
-from heedful.models.settings import ModelSettings
+from heedful.models.level import Level, build_level, start_like_serrano_smith
+from heedful.models.settings import ModelSettings, parameters_of
 
+MOST_NUMBERS = 2**31  # eight gigabytes; training takes three times that
 Classifier = FlatClassifier | HierarchicalClassifier
 
 
@@ -37,15 +37,22 @@ def build_model(
             f"This model decides between {needed}, but there are {len(names)}: {', '.join(names)}."
         )
 
+    numbers = parameters_of(settings, len(vocabulary), len(names))
+    if numbers > MOST_NUMBERS:
+        raise UserError(
+            f"This model would learn about {numbers:,} numbers, and {MOST_NUMBERS:,} is the most that is "
+            "built here: make embedding, hidden, attention_width or max_length smaller."
+        )
+
     with torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(seed)
         embedding = None
         if settings.encoder != "pretrained":
             embedding = word_embedding(settings, vocabulary, vectors)
-        words = _word_level(settings)
+        words = build_level(settings, settings.embedding, dropout=settings.dropout_words)
         levels = [words]
         if settings.hierarchical:
-            levels.append(_level(settings, _width(words), dropout=settings.dropout_sentences))
+            levels.append(build_level(settings, _width(words), dropout=settings.dropout_sentences))
         head = nn.Linear(_width(levels[-1]), 1 if score else len(names), bias=settings.head_bias)
         _start(settings, levels, head)
 
@@ -60,23 +67,8 @@ def build_model(
     return model.eval()
 
 
-def _word_level(settings: ModelSettings) -> Level:
-    if settings.encoder != "pretrained":
-        return _level(settings, settings.embedding, dropout=settings.dropout_words)
-    encoder = PretrainedEncoder(
-        settings.pretrained, frozen=settings.pretrained_frozen, pooling=settings.pooling
-    )
-    attention = build_level_attention(settings, encoder.width)
-    return Level(encoder, attention, dropout=settings.dropout_words)
-
-
-def _level(settings: ModelSettings, width: int, *, dropout: float) -> Level:
-    encoder = build_encoder(settings, width)
-    return Level(encoder, build_level_attention(settings, encoder.width), dropout=dropout)
-
-
 def _width(level: Level) -> int:
-    return level.encoder.width
+    return int(level.encoder.width)  # type: ignore[arg-type]  # a module's attributes have no types
 
 
 def _start(settings: ModelSettings, levels: Sequence[Level], head: nn.Linear) -> None:

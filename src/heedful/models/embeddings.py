@@ -4,8 +4,8 @@ Axes: V vocabulary, E embedding width. Row 0 belongs to padding: it stays 0, get
 attended to.
 """
 
-import gzip
-import zlib
+import io
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,11 +14,14 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from heedful.data.tables.lines import numbered_lines
+from heedful.data.tables.unpacking import is_there, opened
 from heedful.data.vocabulary import PADDING_ID, SPECIAL, Vocabulary
 from heedful.errors import MissingExtra, UserError
 from heedful.models.settings import ModelSettings
 
 Ids = Sequence[int] | np.ndarray
+_HEADER = re.compile(r"\s*[0-9]{1,9}\s+[0-9]{1,5}\s*")  # word2vec's count and width
 _LONGEST_SENTENCE = 10_000  # gensim silently drops what follows
 
 
@@ -79,7 +82,7 @@ def read_vectors(path: str | Path, vocabulary: Vocabulary) -> WordVectors:
     rows: dict[str, np.ndarray] = {}
     wanted, width = set(vocabulary.words[len(SPECIAL) :]), None
     for number, line in _lines(path):
-        if number == 1 and len(line.split()) == 2 and all(part.isdigit() for part in line.split()):
+        if number == 1 and _HEADER.fullmatch(line):
             width = int(line.split()[1])
             continue
         width = line.count(" ") if width is None else width
@@ -137,17 +140,15 @@ def train_word2vec(
 
 def _lines(path: Path) -> Iterator[tuple[int, str]]:
     """The numbered lines of a text file that are not empty."""
-    opened = gzip.open if path.suffix == ".gz" else open
-    try:
-        # Some published files have broken characters in words; those words are simply not ours.
-        with opened(path, "rt", encoding="utf-8", errors="replace", newline="\n") as file:
-            for number, line in enumerate(file, start=1):
-                if line.strip():
-                    yield number, line.rstrip()
-    except FileNotFoundError:
-        raise UserError(f"There is no file of word vectors at {path}: give the path of one.") from None
-    except (gzip.BadGzipFile, EOFError, zlib.error):
-        raise UserError(f"{path} is not a whole gzip file: fetch it again.") from None
+    if not is_there(path):
+        raise UserError(f"There is no file of word vectors at {path}: give the path of one.")
+    if path.is_dir():
+        raise UserError(f"{path} is a folder, where a file of word vectors was needed.")
+    # Some published files have broken characters in words; those words are simply not ours.
+    with opened(path) as file, io.TextIOWrapper(file, "utf-8", errors="replace", newline="\n") as text:
+        for number, line in numbered_lines(text, path):
+            if line.strip():
+                yield number, line.rstrip()
 
 
 def _numbers(parts: list[str], *, place: str) -> np.ndarray:

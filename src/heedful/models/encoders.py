@@ -5,14 +5,19 @@ what an encoder gives there is for nobody to read, and the models put 0 in its p
 never let padding in: a text alone and the same text among longer ones get the same states. (What stands in
 padding must be finite, and of ordinary size; the models' own is 0.)
 
-The pretrained encoder has a file of its own, `pretrained`, because it reads sub-words.
+The pretrained encoder has a file of its own, `pretrained`, because it reads sub-words. The functions at the
+end make an encoder from settings; `models.settings.ENCODERS` names them.
 Axes: B texts (or sentences), T words, E embedding width, H state width.
 """
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor, nn
+
+if TYPE_CHECKING:
+    from heedful.models.settings import ModelSettings
 
 SHUT = 1e4  # far beyond what words and states add to it; e^-10,000 is 0 in all precisions
 
@@ -128,4 +133,27 @@ class ConvolutionEncoder(nn.Module):
         return torch.cat([convolve(columns) for convolve in self.convolutions], dim=1).relu().transpose(1, 2)
 
 
-Encoder = NoEncoder | AffineEncoder | AverageEncoder | RecurrentEncoder | ConvolutionEncoder
+def no_encoder(settings: "ModelSettings", width: int) -> NoEncoder:
+    """The encoder none: words as they are embedded."""
+    return NoEncoder(width)
+
+
+def affine(settings: "ModelSettings", width: int) -> AffineEncoder:
+    """The encoder affine, of the width that is set."""
+    return AffineEncoder(width, settings.hidden)
+
+
+def average(settings: "ModelSettings", width: int) -> AverageEncoder:
+    """The encoder average, of the width that is set."""
+    return AverageEncoder(width, settings.hidden)
+
+
+def recurrent(settings: "ModelSettings", width: int) -> RecurrentEncoder:
+    """The encoder that is named: an LSTM or a GRU, in one direction or, with bi before it, in both."""
+    cell = {"lstm": nn.LSTM, "gru": nn.GRU}[settings.encoder.removeprefix("bi")]
+    return RecurrentEncoder(cell, width, settings.hidden, both=settings.encoder.startswith("bi"))
+
+
+def convolution(settings: "ModelSettings", width: int) -> ConvolutionEncoder:
+    """The encoder conv, of the widths that are set."""
+    return ConvolutionEncoder(width, settings.hidden, settings.widths)

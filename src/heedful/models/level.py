@@ -3,7 +3,8 @@
 Axes: B texts (or sentences), T words (or sentences), E width of what comes in, H width of the states.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import torch
 from torch import Tensor, nn
@@ -15,24 +16,15 @@ from heedful.attention import (
     UniformAttention,
     build_attention,
 )
-from heedful.errors import UserError
+from heedful.errors import UserError, choose_from
 from heedful.models.dropout import Dropout
-from heedful.models.encoders import (
-    AffineEncoder,
-    AverageEncoder,
-    ConvolutionEncoder,
-    Encoder,
-    NoEncoder,
-    RecurrentEncoder,
-)
-from heedful.models.pretrained import PretrainedEncoder
-from heedful.models.settings import ModelSettings
+from heedful.models.settings import CONTROLS, ENCODERS, ModelSettings
 
 
 class Level(nn.Module):
     """Dropout on what comes in, an encoder, and attention over its states."""
 
-    def __init__(self, encoder: Encoder | PretrainedEncoder, attention: nn.Module, *, dropout: float) -> None:
+    def __init__(self, encoder: nn.Module, attention: nn.Module, *, dropout: float) -> None:
         super().__init__()
         self.dropout = Dropout(dropout)
         self.encoder = encoder
@@ -58,29 +50,18 @@ class Level(nn.Module):
         return self.attention(states, mask)
 
 
-def build_encoder(settings: ModelSettings, width: int) -> Encoder:
-    """The encoder of the settings, for vectors of this width."""
-    hidden, kind = settings.hidden, settings.encoder
-    if kind == "none":
-        return NoEncoder(width)
-    if kind == "affine":
-        return AffineEncoder(width, hidden)
-    if kind == "average":
-        return AverageEncoder(width, hidden)
-    if kind == "conv":
-        return ConvolutionEncoder(width, hidden, settings.widths)
-    cell = nn.LSTM if kind.endswith("lstm") else nn.GRU
-    return RecurrentEncoder(cell, width, hidden, both=kind.startswith("bi"))
+def build_level(settings: ModelSettings, width: int, *, dropout: float) -> Level:
+    """The level of the settings, for vectors of this width."""
+    encoder = ENCODERS[choose_from("encoder", settings.encoder, ENCODERS)](settings, width)
+    control = CONTROLS[choose_from("control of attention", settings.control, CONTROLS)]
+    width = int(encoder.width)  # type: ignore[arg-type]  # a module's attributes have no types
+    return Level(encoder, control(partial(_attention, settings, width)), dropout=dropout)
 
 
-def build_level_attention(settings: ModelSettings, width: int) -> nn.Module:
+def _attention(settings: ModelSettings, width: int) -> nn.Module:
     """The attention of the settings, over states of this width."""
-    if settings.control == "uniform":
-        return UniformAttention()
-    if settings.control == "frozen":
-        return FrozenAttention()
     name = settings.attention
-    attention = build_attention(
+    return build_attention(
         name,
         width,
         normaliser=settings.normaliser,
@@ -90,7 +71,26 @@ def build_level_attention(settings: ModelSettings, width: int) -> nn.Module:
         longest=settings.max_length if name == "location" else None,
         init="xavier" if settings.initialisation == "serrano-smith" else "normal",
     )
-    return ShuffledAttention(attention) if settings.control == "shuffled" else attention
+
+
+def learnt(make: Callable[[], nn.Module]) -> nn.Module:
+    """No control: the attention itself."""
+    return make()
+
+
+def uniform(make: Callable[[], nn.Module]) -> nn.Module:
+    """The same weight for every word."""
+    return UniformAttention()
+
+
+def frozen(make: Callable[[], nn.Module]) -> nn.Module:
+    """Weights that are given."""
+    return FrozenAttention()
+
+
+def shuffled(make: Callable[[], nn.Module]) -> nn.Module:
+    """The attention's weights on other words."""
+    return ShuffledAttention(make())
 
 
 def score_of(attention: nn.Module) -> nn.Module | None:

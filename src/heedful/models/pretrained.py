@@ -12,7 +12,7 @@ Axes: B texts, T words, L sub-words, E width of the encoder's input embeddings, 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
@@ -21,6 +21,9 @@ from heedful.data.batches import Batch
 from heedful.data.huggingface import hub_is_known
 from heedful.data.vocabulary import SPECIAL
 from heedful.errors import MissingExtra, UserError
+
+if TYPE_CHECKING:
+    from heedful.models.settings import ModelSettings
 
 
 @dataclass(frozen=True)
@@ -144,19 +147,26 @@ def _load(name: str) -> tuple[Any, Any]:
     return tokenizer, network
 
 
+def pretrained(settings: "ModelSettings", width: int) -> PretrainedEncoder:
+    """The encoder pretrained: it embeds words itself, so no width comes in."""
+    return PretrainedEncoder(settings.pretrained, frozen=settings.pretrained_frozen, pooling=settings.pooling)
+
+
 @contextmanager
 def quietly() -> Iterator[None]:
-    """Keep transformers' progress bar and the hub's retries off the terminal, and put both back after."""
+    """Keep transformers' progress bar and reports and the hub's retries off the terminal, for a while."""
     from huggingface_hub.utils import logging as hub
     from transformers.utils import logging
 
-    shown, level = logging.is_progress_bar_enabled(), hub.get_verbosity()
+    shown, level, own = logging.is_progress_bar_enabled(), hub.get_verbosity(), logging.get_verbosity()
     logging.disable_progress_bar()
+    logging.set_verbosity_error()
     hub.set_verbosity_error()
     try:
         yield
     finally:
         hub.set_verbosity(level)
+        logging.set_verbosity(own)
         if shown:
             logging.enable_progress_bar()
 

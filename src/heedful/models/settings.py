@@ -4,25 +4,49 @@ A field that the chosen encoder, attention or number of levels has no use for is
 whose it is), so that one choice can be changed in the settings of a named model without clearing others.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from types import UnionType
-from typing import Any, get_args, get_type_hints
+from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 
+from heedful.attention.choices import NORMALISERS, SCORES
 from heedful.errors import UserError, choose_from
+from heedful.lazy import Choices
 from heedful.settings import setting, settings_from
 
-# The attention part's own names, written out so that settings can be read without torch (a test compares
-# them).
-SCORES = ("dot", "scaled-dot", "general", "additive", "cosine", "location")
-NORMALISERS = ("softmax", "sparsemax", "entmax15", "sigmoid")
+if TYPE_CHECKING:
+    from torch import nn
+
 LEVELS = ("flat", "hierarchical")
-ENCODERS = ("none", "affine", "average", "lstm", "bilstm", "gru", "bigru", "conv", "pretrained")
-CONTROLS = ("none", "uniform", "frozen", "shuffled")
+# Made from the settings and the width E of what comes in; an encoder has `width` and `mixes_tokens`.
+ENCODERS: "Choices[Callable[[ModelSettings, int], nn.Module]]" = Choices(
+    {
+        "none": "heedful.models.encoders:no_encoder",
+        "affine": "heedful.models.encoders:affine",
+        "average": "heedful.models.encoders:average",
+        "lstm": "heedful.models.encoders:recurrent",
+        "bilstm": "heedful.models.encoders:recurrent",
+        "gru": "heedful.models.encoders:recurrent",
+        "bigru": "heedful.models.encoders:recurrent",
+        "conv": "heedful.models.encoders:convolution",
+        "pretrained": "heedful.models.pretrained:pretrained",
+    }
+)
+# What stands in the place of attention, made from what would make it.
+CONTROLS: "Choices[Callable[[Callable[[], nn.Module]], nn.Module]]" = Choices(
+    {
+        "none": "heedful.models.level:learnt",
+        "uniform": "heedful.models.level:uniform",
+        "frozen": "heedful.models.level:frozen",
+        "shuffled": "heedful.models.level:shuffled",
+    }
+)
 HEADS = ("score", "logits")
 SOURCES = ("uniform", "file", "word2vec")
 INITIALISATIONS = ("sun-lu", "serrano-smith")
 POOLINGS = ("first", "mean")
+
+WIDTHS, WIDEST = ("embedding", "hidden", "attention_width"), 2**16
 
 
 @dataclass(frozen=True)
@@ -112,12 +136,20 @@ class ModelSettings:
         return settings_from(cls, content, where="the model's settings")
 
 
+def parameters_of(settings: ModelSettings, words: int, classes: int) -> int:
+    """About how many numbers a model of these settings learns, to be known before any is made."""
+    embedding, hidden, width = settings.embedding, settings.hidden, settings.attention_width or 0
+    encoders = 4 * (embedding + 3 * hidden) * hidden + sum(settings.widths) * embedding * hidden
+    attention = max(embedding, hidden) * max(width, hidden) + (settings.max_length or 0)
+    return words * embedding + encoders + attention + classes * max(embedding, hidden)
+
+
 def _check_types(settings: ModelSettings) -> None:
     """Refuse a value of another type; a whole number where a fraction belongs becomes one."""
     for name, hint in get_type_hints(ModelSettings).items():
         value = getattr(settings, name)
         kinds = get_args(hint) if isinstance(hint, UnionType) else (hint,)
-        if float in kinds and type(value) is int:
+        if float in kinds and type(value) is int and abs(value) < 10**300:
             object.__setattr__(settings, name, float(value))
         elif hint == tuple[int, ...]:
             if not (isinstance(value, tuple) and all(type(part) is int for part in value)):
@@ -141,6 +173,10 @@ def _check_numbers(settings: ModelSettings) -> None:
         value = getattr(settings, name)
         if value is not None and not 0 < value < float("inf"):
             raise UserError(f"The model setting {name} must be above 0, but is {value}.")
+    for name in WIDTHS:
+        value = getattr(settings, name)
+        if value is not None and value > WIDEST:
+            raise UserError(f"The model setting {name} must be at most {WIDEST:,}, but is {value:,}.")
     for name in ("dropout_words", "dropout_sentences", "dropout_head"):
         if not 0 <= getattr(settings, name) < 1:
             raise UserError(

@@ -22,6 +22,8 @@ from heedful.errors import UserError
 # Double precision is not asked for more than single, because weights are often widened after the fact.
 _TOLERANCE = {torch.float64: 1e-5, torch.float32: 1e-5, torch.float16: 5e-3, torch.bfloat16: 4e-2}
 
+MOST_SPARE = 2**16  # an item's number may be this, however few slots there are
+
 
 @dataclass(frozen=True, eq=False)
 class Trace:
@@ -51,6 +53,7 @@ class Trace:
             object.__setattr__(self, "items", torch.where(self.mask, slots, -1))
             vars(self)["slots_are_items"] = self.mask.dim() == 2  # known, so it need not be looked for
         _check_items(self.items, self.mask)
+        _check_item_numbers(self.items)
         _check_weights(self.weights, self.mask)
         _check_values(self.values)
         _check_head(self.linear, self.values)
@@ -219,6 +222,17 @@ def _check_items(items: Tensor, mask: Tensor) -> None:
     )
 
 
+def _check_item_numbers(items: Tensor) -> None:
+    # Everything about items is a table with a column for each number up to the largest.
+    largest = int(items.max()) if items.numel() else -1
+    most = max(MOST_SPARE, 4 * items[0].numel()) if len(items) else MOST_SPARE
+    if largest >= most:
+        raise UserError(
+            f"The items of a trace are numbered from 0, and one of {items[0].numel():,} slots a row has the "
+            f"number {largest:,}: number them anew, without gaps."
+        )
+
+
 def _check_weights(weights: Tensor, mask: Tensor) -> None:
     empty = ~mask.flatten(1).any(1)
     _refuse_rows(empty[:, None], "has no token at all: leave such texts out")
@@ -241,6 +255,8 @@ def _check_values(values: Tensor) -> None:
 def _check_head(head: nn.Linear | None, values: Tensor) -> None:
     if head is None:
         return
+    if not all(parameter.isfinite().all() for parameter in head.parameters()):
+        raise UserError("The linear head of this trace has a weight or bias that is NaN or infinite.")
     needed, came = (head.in_features, head.weight.dtype), (values.shape[-1], values.dtype)
     if needed != came:
         raise UserError(

@@ -1,23 +1,33 @@
-"""How much attention each word of a text gets, whatever the layers are made of.
+"""How much attention each word of a text gets, whatever the layers are made of; and which words are read.
 
 A word's attention is the weight of its slots, averaged over heads where there are several. A subject whose
 batches carry sentences has attention at two levels: there it is the word's weight in its sentence times the
-sentence's. Axes: B texts, T words, R rows of weights.
+sentence's. A subject that has attention but no exact trace says itself what each word gets. Axes: B texts,
+T words, R rows of weights.
 """
 
 import torch
 from torch import Tensor
 
 from heedful.data.batches import Batch
-from heedful.models.subject import Subject
+from heedful.errors import UserError
+from heedful.models.subject import Subject, gives, why_not
 from heedful.models.trace import Trace
 
 
 def word_attention(subject: Subject, batch: Batch, *, final: Trace | None = None) -> tuple[Tensor, Tensor]:
     """The attention (B,T) to each word, 0 on padding and unread words; and which words were read (B,T).
 
-    `final` is the subject's trace of the batch, where it is known already.
+    `final` is the subject's trace of the batch, where it is known already. A subject without attention is
+    refused: ask `gives(subject, "attention")` first.
     """
+    reason = why_not(subject, "attention")
+    if reason is not None:
+        raise UserError(f"This subject gives no attention to words: {reason}.")
+    own = getattr(subject, "word_attention", None)
+    if own is not None and final is None:
+        weights, read = own(batch)
+        return weights, read & batch.mask
     final = subject.trace(batch) if final is None else final
     count = batch.mask.shape[1]
     if batch.sentences is None:
@@ -28,6 +38,15 @@ def word_attention(subject: Subject, batch: Batch, *, final: Trace | None = None
         weights, items = within.weights * final.weights[..., None], within.items
     read = sum_by_item(torch.ones_like(weights), items, count) > 0
     return sum_by_item(weights, items, count), read & batch.mask
+
+
+def words_read(subject: Subject, batch: Batch) -> Tensor:
+    """Which words (B,T) a subject reads: those within its length; all, where it does not say."""
+    own = getattr(subject, "words_read", None)
+    if own is not None:
+        read: Tensor = own(batch)
+        return read & batch.mask
+    return word_attention(subject, batch)[1] if gives(subject, "attention") else batch.mask
 
 
 def sum_by_item(slots: Tensor, items: Tensor, count: int) -> Tensor:

@@ -1,0 +1,99 @@
+"""A network as something that can be run: inputs to logits, with what each family wants around them."""
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from heedful.models.transformers.tapping import kernel_of
+from heedful.models.transformers.tasks import Decide
+
+
+class Runner:
+    """Runs a classifier on inputs (B,L) without padding."""
+
+    def __init__(self, network: Any, decide: Decide | None = None) -> None:
+        self.network, self.decide = network, decide
+        taken = inspect.signature(network.forward).parameters
+        self.accepts = frozenset(taken)
+        # A cache of keys and values would be made and thrown away.
+        self._fixed: dict[str, Any] = {"use_cache": False} if "use_cache" in taken else {}
+        if not getattr(network.config, "return_dict", True):
+            self._fixed["return_dict"] = True
+        self.kernel: str | None = None  # a faster attention, once it has proved to give the same logits
+
+    @property
+    def device(self) -> torch.device:
+        return next(iter(self.network.parameters())).device
+
+    def __call__(self, inputs: Mapping[str, Tensor], **more: Any) -> Any:
+        """What the network gives; its `logits` are (B,K)."""
+        ids = inputs["input_ids"]
+        mask = {"attention_mask": torch.ones_like(ids)} if "attention_mask" in self.accepts else {}
+        with _any_number_of_texts(self.network.config):
+            read = self.network(**{**mask, **inputs, **self._fixed, **more})
+        if self.decide is not None:
+            read.logits = self.decide(read.logits)
+        return read
+
+    def logits(self, inputs: Mapping[str, Tensor]) -> Tensor:
+        """The logits (B,K), by the fastest attention that gives them."""
+        if self.kernel is None:
+            return self(inputs).logits
+        with kernel_of(self.network, self.kernel):
+            return self(inputs).logits
+
+    def vectors(self, inputs: Mapping[str, Tensor]) -> Tensor:
+        """The input embeddings (B,L,E) of the pieces."""
+        found: Tensor = self._tables()[0](inputs["input_ids"])
+        return found
+
+    def logits_of(self, inputs: Mapping[str, Tensor], vectors: Tensor) -> Tensor:
+        """The logits with these input embeddings (B,L,E) in the place of the network's own.
+
+        They take the place of what its tables give, and not of an argument: some families look at the ids
+        to find the position that decides. A decoder that reads the same text one place later does so too.
+        """
+        with ExitStack() as stack:
+            for table in self._tables():
+                hook = table.register_forward_hook(_replacing(inputs["input_ids"], vectors))
+                stack.callback(hook.remove)
+            return self(inputs).logits
+
+    def _tables(self) -> list[nn.Module]:
+        """The tables of input embeddings: an encoder's first, each once."""
+        parts = [self.network]
+        if getattr(self.network.config, "is_encoder_decoder", False):
+            parts = [self.network.get_encoder(), self.network.get_decoder()]
+        return list(dict.fromkeys(part.get_input_embeddings() for part in parts))
+
+
+def _replacing(ids: Tensor, vectors: Tensor) -> Callable[..., Tensor | None]:
+    """A hook that puts `vectors` in the place of what a table gives for `ids`, perhaps one place later."""
+
+    def put(table: nn.Module, args: tuple[Any, ...], output: Tensor) -> Tensor | None:
+        if not args or not isinstance(args[0], Tensor) or args[0].shape != ids.shape:
+            return None
+        if torch.equal(args[0], ids):
+            return vectors
+        if torch.equal(args[0][:, 1:], ids[:, :-1]):
+            return torch.cat([output[:, :1], vectors[:, :-1]], dim=1)
+        return None
+
+    return put
+
+
+@contextmanager
+def _any_number_of_texts(config: Any) -> Iterator[None]:
+    """Decoders without a padding sign refuse several texts at once; there is no padding here to be told."""
+    if getattr(config, "pad_token_id", 0) is not None:
+        yield
+        return
+    try:
+        config.pad_token_id = -1
+        yield
+    finally:
+        config.pad_token_id = None
