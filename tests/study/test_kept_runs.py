@@ -4,12 +4,11 @@ from dataclasses import replace
 
 import pytest
 
+from heedful.auditing.retrained import train_again
 from heedful.data.synthetic import Synthetic, make_synthetic
 from heedful.data.words import WordRules
 from heedful.errors import UserError
 from heedful.study import kept_runs
-from heedful.study.auditing.controls import control_evidence
-from heedful.study.auditing.retrained import train_again
 from heedful.study.kept_runs import trained_once
 from heedful.training.presets import prepare
 
@@ -56,12 +55,6 @@ def test_a_file_of_vectors_may_have_moved_with_its_folder(tmp_path):
 
 def test_without_a_place_it_is_trained_each_time():
     assert ask(None).folder is None
-
-
-def test_controls_refuse_the_runs_of_another_question(tmp_path):
-    ask(tmp_path / "base", seed=3)
-    with pytest.raises(UserError, match="holds a run of other texts or settings"):
-        control_evidence(CORPUS, tmp_path, seed=3, epochs=2)
 
 
 def test_a_model_trained_again_is_not_taken_for_one_of_another_seed(tmp_path):

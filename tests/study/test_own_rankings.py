@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 import torch
 
+from heedful.auditing.own_rankings import RowScores, captum_ranking, own_rankings
 from heedful.data.vocabulary import Vocabulary
 from heedful.errors import UserError
 from heedful.models.building import build_model
 from heedful.models.settings import ModelSettings
-from heedful.study.auditing.own_rankings import RowScores, captum_ranking, own_rankings
-from heedful.trials.deletion import delete_words
-from heedful.trials.word_gradients import gradient_times_input, integrated_gradients
+from heedful.trials.erasure.deletion import delete_words
+from heedful.trials.rankings.word_gradients import gradient_times_input, integrated_gradients
 
 TEXTS = ["w1 w4 w8 w1 w2", "w3 w5", "w7 w9 w11"]
 

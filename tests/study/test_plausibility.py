@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from sklearn.metrics import average_precision_score, f1_score, jaccard_score
 
+from heedful.auditing.plausibility import agreement, marked, read_column
 from heedful.errors import UserError
-from heedful.study.auditing.plausibility import agreement, marked, read_rationales
 
 
 def test_the_measures_are_those_of_scikit_learn():
@@ -54,7 +54,7 @@ def test_rationales_come_from_a_column_as_words_or_as_lists(tmp_path):
     lines = [json.dumps({"text": text, "why": why}) for text, why in rows]
     (tmp_path / "marked.jsonl").write_text("\n".join(lines), encoding="utf-8")
     texts = ["e f", "c d", "a b", "g h", "i j"]
-    found = read_rationales(tmp_path / "marked.jsonl", texts, text="text", column="why")
+    found = read_column(tmp_path / "marked.jsonl", texts, text="text", column="why")
     assert found == [[0, 1], "d c", "b", "", ""]
     with pytest.raises(UserError, match="no row with the text “k l”"):
-        read_rationales(tmp_path / "marked.jsonl", ["k l"], text="text", column="why")
+        read_column(tmp_path / "marked.jsonl", ["k l"], text="text", column="why")

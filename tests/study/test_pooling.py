@@ -3,12 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
-from debated import instances
 
+from debated import instances
+from heedful.papers.wiegreffe_pinter.run_scores import headed
 from heedful.study.pooling import (
     cells,
     findings_table,
-    headed,
     lead_over_texts,
     mean_over_seeds,
     mean_over_texts,

@@ -7,12 +7,9 @@ import pandas as pd
 import pytest
 import torch
 
-from heedful.data.batches import make_batch
 from heedful.data.encoded import EncodedTexts
 from heedful.data.synthetic import Synthetic, make_synthetic
 from heedful.errors import UserError
-from heedful.study.auditing.findings import stable_evidence
-from heedful.study.auditing.retrained import seeds_trial
 from heedful.study.seeds import (
     compare_attention,
     compare_weights,
@@ -21,8 +18,7 @@ from heedful.study.seeds import (
     shuffle_rows,
 )
 from heedful.training import train
-from heedful.training.reopening import encode_for
-from heedful.trials.overlap import top_overlap
+from heedful.trials.agreement.overlap import top_overlap
 from heedful.trials.stream import sample_rows
 
 
@@ -103,25 +99,6 @@ def test_a_limit_changes_neither_the_numbers_of_the_texts_nor_their_rows(runs, c
     some = seeds_variance(runs, corpus, limit=7).table.set_index("instance")
     assert some.index.tolist() == sample_rows(len(whole), 7).tolist()
     pd.testing.assert_frame_equal(some, whole.loc[some.index], rtol=1e-5)  # also what chance dealt out
-
-
-def test_an_audit_compares_seeds_as_this_does(runs, corpus):
-    runs = runs[:3]
-    whole = seeds_variance(runs, corpus).table
-    encoded = encode_for(runs[0].model, corpus.split("test"))
-    batch = make_batch(encoded, np.arange(len(encoded)))
-    with torch.inference_mode():
-        rows = seeds_trial([run.model for run in runs])(batch, 0)
-    for name in rows:
-        assert np.allclose(rows[name], whole[name], atol=1e-6, equal_nan=True)
-    assert {"overlap_0_1", "overlap_0_2", "overlap_1_2", "shuffled_overlap"} <= set(rows)
-    lead = stable_evidence(rows, seeds=3, about={})["stable_advantage"]
-    own = seeds_variance(runs, corpus).findings()[-1]
-    assert (lead.value, lead.interval.low) == pytest.approx((own.value, own.interval.low), abs=1e-6)
-    assert "jackknife over 3 seeds" in lead.interval.method
-    assert "stable_advantage" not in stable_evidence(rows, seeds=2, about={})  # one pair
-    with pytest.raises(UserError, match="remove them"):
-        stable_evidence(rows.drop(columns="overlap_0_2"), seeds=3, about={})
 
 
 def test_shuffling_on_average_is_what_the_overlap_of_shuffled_weights_is_said_to_be():

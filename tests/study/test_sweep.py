@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 from heedful.cli import app
 from heedful.errors import UserError
-from heedful.records import append_rows, query, read_rows
+from heedful.records import query, read_rows
 from heedful.study import load_study, processes, run_study
 from heedful.study import sweep as module
 from heedful.training import load_run, train
@@ -180,7 +180,7 @@ def stand_in(monkeypatch) -> list:
         for cell in cells:
             trained.append(cell)
             corpus = job.study.check()[cell.corpus]
-            append_rows(job.folder / "records", [{"cell": cell.key, "fingerprint": corpus.fingerprint}])
+            job.records.keep(cell.on(corpus), [{"cell": cell.key, "fingerprint": corpus.fingerprint}])
         return iter(())
 
     monkeypatch.setattr(module, "in_processes", pretend)

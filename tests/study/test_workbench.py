@@ -5,14 +5,15 @@ import pytest
 
 from heedful.data.synthetic import data_one
 from heedful.errors import UserError
+from heedful.papers import find_experiments
 from heedful.records import Claim, Finding
 from heedful.study import Study
-from heedful.study.experiment import Experiment, Reproduction, find_experiments, reproduce
-from heedful.study.workbench import Bench, Measure
+from heedful.study.experiment import Experiment, Reproduction, reproduce
+from heedful.study.workbench import Bench, Measure, result, watch_rows
+from heedful.training.texts_of_run import corpus_of
 from heedful.understanding.watch import WatchSettings
 
-RESULT = Measure("heedful.study.workbench:result")
-WATCHED = Measure("heedful.study.workbench:watch_rows")
+RESULT, WATCHED = Measure(result), Measure(watch_rows)
 
 
 @pytest.fixture
@@ -23,7 +24,9 @@ def bench(tmp_path):
 @pytest.fixture
 def study(bench):
     corpus = bench.keep_corpus("tiny", data_one(neutral=13, polar=3, per_class=40, held_out=11))
-    return Study("tiny", (corpus,), seeds=(0, 1), settings={"epochs": 2}, grid={"scale": [1, 10]})
+    return Study(
+        "tiny", (corpus,), seeds=(0, 1), settings={"epochs": 2}, grid={"scale": [1, 10]}, base=bench.folder
+    )
 
 
 @pytest.mark.slow
@@ -52,7 +55,7 @@ def test_a_watch_leaves_its_rows_and_does_not_change_the_training(bench, study):
 
 def test_a_cell_that_fails_is_named_in_one_sentence(bench, study):
     with pytest.raises(UserError, match=r"cells failed; .*tiny"):
-        bench.measured(study, Measure("heedful.study.workbench:no_such_measure"))
+        bench.measured(study, Measure(result, {"option": "that it does not have"}))
 
 
 def test_what_the_user_asks_for_narrows_an_experiment_and_never_widens_it(tmp_path):
@@ -86,3 +89,27 @@ def test_what_came_of_an_experiment_is_read_again_as_it_was_written(tmp_path):
 def test_an_unknown_experiment_is_refused_by_name():
     with pytest.raises(UserError, match="sun-luu"):
         find_experiments("sun-luu")
+
+
+@pytest.mark.slow
+def test_a_workbench_that_is_moved_trains_and_measures_nothing_again(tmp_path, monkeypatch):
+    corpus = data_one(neutral=13, polar=3, per_class=40, held_out=11)
+
+    def found(bench):
+        name = bench.keep_corpus("tiny", corpus)
+        study = Study("tiny", (name,), seeds=(0,), settings={"epochs": 2}, base=bench.folder)
+        return bench.measured(study, RESULT), bench.runs(study)
+
+    before, _ = found(Bench(tmp_path / "here", workers=1))
+    (tmp_path / "here").rename(tmp_path / "there")
+    monkeypatch.setattr("heedful.study.workbench.in_processes", None)  # nothing is left to do
+    after, ((_, run),) = found(Bench(tmp_path / "there"))
+    pd.testing.assert_frame_equal(before, after)
+    assert corpus_of(run).fingerprint == corpus.fingerprint
+
+
+@pytest.mark.slow
+def test_runs_with_other_watches_are_not_taken_for_each_other(bench, study):
+    for texts in (11, 13, 11):
+        found = bench.measured(study, WATCHED, watch=WatchSettings(texts=texts))
+        assert found["texts"].unique().tolist() == [texts]

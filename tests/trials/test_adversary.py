@@ -9,11 +9,11 @@ from torch import nn
 
 from heedful.errors import UserError
 from heedful.models.trace import Trace, probabilities
-from heedful.trials import adversary as module
-from heedful.trials.adversary import exact_adversary
-from heedful.trials.ascent import ascent_adversary
-from heedful.trials.divergence import js_divergence, total_variation
-from heedful.trials.pairs import _kernel
+from heedful.trials.agreement.pairs import _kernel
+from heedful.trials.weights import adversary as module
+from heedful.trials.weights.adversary import exact_adversary
+from heedful.trials.weights.ascent import ascent_adversary
+from heedful.trials.weights.divergence import js_divergence, total_variation
 
 ROUNDING = 1e-11
 

@@ -3,7 +3,7 @@ import pytest
 import torch
 
 from heedful.errors import UserError
-from heedful.trials.agreement import agreement
+from heedful.trials.agreement.correlations import agreement
 from heedful.trials.groups import mean_findings, share_findings, weight_bins
 
 

@@ -5,9 +5,9 @@ from torch import nn
 
 from heedful.errors import UserError
 from heedful.models.trace import Trace, probabilities
-from heedful.trials import ascent as module
-from heedful.trials.ascent import ascent_adversary
-from heedful.trials.divergence import js_divergence, total_variation
+from heedful.trials.weights import ascent as module
+from heedful.trials.weights.ascent import ascent_adversary
+from heedful.trials.weights.divergence import js_divergence, total_variation
 
 QUICK = {"steps": 40, "rate": 0.2}
 

@@ -10,7 +10,7 @@ from word_subjects import TEXTS, VOCABULARY, batch_for, model, plain_batch
 from heedful.data.batches import batch_of_texts
 from heedful.data.vocabulary import SPECIAL, UNKNOWN_ID
 from heedful.errors import UserError
-from heedful.trials.deletion import delete_words, replace_words, take_out, take_rows
+from heedful.trials.erasure.deletion import delete_words, replace_words, take_out, take_rows
 
 
 def gone_in(batch, *places):

@@ -9,12 +9,18 @@ from word_subjects import TEXTS, batch_for, many_texts, model
 
 from heedful.errors import UserError
 from heedful.models.trace import decisions, probabilities
-from heedful.trials.deletion import take_out
-from heedful.trials.faithfulness import faithfulness, infidelity, infidelity_of, other_findings, sensitivity
-from heedful.trials.forwards import two_sided
-from heedful.trials.rereading import Reader
-from heedful.trials.word_erasures import SHARES, WordErasures, word_erasures
-from heedful.trials.word_rankings import word_order, word_scores
+from heedful.trials.erasure.deletion import take_out
+from heedful.trials.erasure.faithfulness import (
+    faithfulness,
+    infidelity,
+    infidelity_of,
+    other_findings,
+    sensitivity,
+)
+from heedful.trials.erasure.forwards import two_sided
+from heedful.trials.erasure.rereading import Reader
+from heedful.trials.erasure.word_erasures import SHARES, WordErasures, word_erasures
+from heedful.trials.rankings.word_rankings import word_order, word_scores
 
 RANKINGS = ["attention", "leave-one-out", "random", "shuffled"]
 

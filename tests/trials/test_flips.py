@@ -19,9 +19,10 @@ from torch import nn
 
 from heedful.errors import UserError
 from heedful.models.trace import Trace
-from heedful.trials import compiled, flip_sizes, near_ties, smallest_flips
-from heedful.trials.flips import compiled_flips, stepwise_flips, suffix_flips
-from heedful.trials.votes import token_logits
+from heedful.trials import flip_sizes, near_ties, smallest_flips
+from heedful.trials.erasure import compiled
+from heedful.trials.erasure.flips import compiled_flips, stepwise_flips, suffix_flips
+from heedful.trials.erasure.linear_votes import token_logits
 
 
 @pytest.fixture
@@ -203,7 +204,7 @@ def test_the_compiled_loops_and_the_arrays_agree_to_the_last_bit_in_single_preci
 
 def test_without_numba_the_arrays_do_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "numba", None)
-    monkeypatch.delitem(sys.modules, "heedful.trials.kernel", raising=False)
+    monkeypatch.delitem(sys.modules, "heedful.trials.erasure.kernel", raising=False)
     monkeypatch.setattr(compiled, "LEAST", 0)
     compiled._kernel.cache_clear()
     try:

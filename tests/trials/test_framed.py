@@ -4,7 +4,7 @@ import torch
 from erasure_traces import random_trace
 
 from heedful import trials
-from heedful.trials.agreement import agreement
+from heedful.trials.agreement.correlations import agreement
 
 TRACE = random_trace(instances=7, longest=5, classes=2)
 

@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from heedful.errors import UserError
-from heedful.trials import kendall as module
-from heedful.trials.kendall import kendall, kendall_tau
-from heedful.trials.overlap import random_overlap, top_overlap
-from heedful.trials.pairs import _kernel
-from heedful.trials.spearman import spearman
+from heedful.trials.agreement import kendall as module
+from heedful.trials.agreement.kendall import kendall, kendall_tau
+from heedful.trials.agreement.overlap import random_overlap, top_overlap
+from heedful.trials.agreement.pairs import _kernel
+from heedful.trials.agreement.spearman import spearman
 
 
 @pytest.fixture(params=["compiled", "plain"])

@@ -5,7 +5,7 @@ import torch
 from erasure_traces import random_trace, stacked, through_the_head
 
 from heedful import trials
-from heedful.trials.agreement import agreement
+from heedful.trials.agreement.correlations import agreement
 
 NOBODY = torch.zeros(0, dtype=torch.long)
 LINEAR = random_trace(classes=2).take(NOBODY)

@@ -7,8 +7,8 @@ from torch import nn
 
 from heedful.errors import UserError
 from heedful.models.trace import Trace, probabilities
-from heedful.trials.divergence import total_variation
-from heedful.trials.permutation import permute_weights, permuted_weights
+from heedful.trials.weights.divergence import total_variation
+from heedful.trials.weights.permutation import permute_weights, permuted_weights
 
 
 def through_head(trace):

@@ -12,8 +12,8 @@ from torch import nn
 from heedful.errors import UserError
 from heedful.models.trace import Trace
 from heedful.trials import RANKINGS, order_of, rankings_for, scores_of, shuffle_weights
-from heedful.trials.chance import chance
-from heedful.trials.rankings import (
+from heedful.trials.rankings.chance import chance
+from heedful.trials.rankings.layer_rankings import (
     attention,
     contribution,
     gradient,

@@ -9,12 +9,12 @@ from heedful.data.synthetic import Synthetic, make_synthetic
 from heedful.errors import UserError
 from heedful.records import ratio_of_means
 from heedful.training.from_corpus import train
-from heedful.training.reopening import encode_for
-from heedful.trials.skill import SKILL_SHARES, skill_estimate, word_skill
+from heedful.training.texts_of_run import encode_for
+from heedful.trials.erasure.skill import SKILL_SHARES, skill_estimate, word_skill
+from heedful.trials.erasure.word_erasures import SHARES, WordErasures, word_erasures
+from heedful.trials.rankings.word_rankings import word_scores
 from heedful.trials.stream import stream
 from heedful.trials.streamed_trials import word_findings, word_trial
-from heedful.trials.word_erasures import SHARES, WordErasures, word_erasures
-from heedful.trials.word_rankings import word_scores
 
 
 def made(without, *, words=None, decided=None):

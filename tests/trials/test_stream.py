@@ -16,10 +16,10 @@ from word_subjects import VOCABULARY, many_texts, model
 from heedful.data.encoded import encode_texts
 from heedful.errors import UserError
 from heedful.records import read_rows
-from heedful.trials.multi import Erasures, erase
+from heedful.trials.erasure.until_flip import Erasures, erase
+from heedful.trials.erasure.word_erasures import WordErasures, word_erasures
 from heedful.trials.stream import sample_rows, stream
 from heedful.trials.streamed_trials import layer_findings, layer_trial, word_findings, word_trial
-from heedful.trials.word_erasures import WordErasures, word_erasures
 
 TEXTS = many_texts(37)
 
@@ -134,6 +134,7 @@ def test_another_question_does_not_mix_with_the_answers_of_one(tmp_path):
     (tmp_path / "b" / "mine.txt").write_text("mine")
     with pytest.raises(UserError, match="holds other files"):
         stream(lengths_trial, subject, texts, tmp_path / "b", recipe={})
+    assert [path.name for path in (tmp_path / "b").iterdir()] == ["mine.txt"]  # not even a lock
 
 
 def test_a_damaged_part_is_named(tmp_path):
@@ -250,5 +251,5 @@ def test_a_killed_process_leaves_whole_parts_and_is_taken_up_again(tmp_path):
     again = stream(word_trial(subject), subject, TEXTS, folder, recipe={}, places=29)
     assert 3 <= before == again.skipped < again.batches
     assert again.rows()["instance"].tolist() == list(range(37))
-    assert json.loads((folder / "stream.json").read_text())["schema"] == 1
+    assert json.loads((folder / "stream.json").read_text())["schema"] == 2
     assert len(WordErasures.from_frame(read_rows(folder))) == 37

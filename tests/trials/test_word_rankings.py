@@ -12,14 +12,19 @@ from heedful.models.building import build_model
 from heedful.models.dot_attention import dot_score
 from heedful.models.trace import decisions
 from heedful.models.word_attention import word_attention
-from heedful.trials.chance import chance
-from heedful.trials.deletion import delete_words
-from heedful.trials.forwards import two_sided
-from heedful.trials.lime import kernel, lime, random_subsets, weighted_ridge
-from heedful.trials.rereading import Reader, deletion_is_erasure, log_odds
-from heedful.trials.word_chance import chance_of
-from heedful.trials.word_gradients import Doubted, gradient_times_input, held_logits, integrated_gradients
-from heedful.trials.word_rankings import WORD_RANKINGS, rankings_of_words, word_order, word_scores
+from heedful.trials.erasure.deletion import delete_words
+from heedful.trials.erasure.forwards import two_sided
+from heedful.trials.erasure.rereading import Reader, deletion_is_erasure, log_odds
+from heedful.trials.rankings.chance import chance
+from heedful.trials.rankings.lime import kernel, lime, random_subsets, weighted_ridge
+from heedful.trials.rankings.word_chance import chance_of
+from heedful.trials.rankings.word_gradients import (
+    Doubted,
+    gradient_times_input,
+    held_logits,
+    integrated_gradients,
+)
+from heedful.trials.rankings.word_rankings import WORD_RANKINGS, rankings_of_words, word_order, word_scores
 
 
 def all_logits(subject, batch):

@@ -8,6 +8,7 @@ with its own. All runs are judged on the same texts, so intervals are over seeds
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -15,13 +16,12 @@ from numpy.typing import NDArray
 
 from heedful.data.corpus import Corpus
 from heedful.errors import UserError
-from heedful.models.trace import decisions
 from heedful.records import Finding
-from heedful.records.crossed import crossed_interval
 from heedful.records.finding import Scalar
-from heedful.training.evaluation import evaluate
-from heedful.training.reopening import encode_for
-from heedful.training.run import Run
+from heedful.study.pooling import mean_over_seeds
+
+if TYPE_CHECKING:
+    from heedful.training import Run
 
 TRAINED = "trained"
 MEASURES = {"accuracy": "accuracy", "macro_f1": "macro F1"}
@@ -66,15 +66,15 @@ class Controls:
         return found
 
     def _reached(self, kind: str, measure: str, where: Mapping[str, Scalar]) -> Finding:
-        decided, name, count = self.decided[kind], MEASURES[measure], len(self.labels)
-        runs, each = scores(decided, self.labels, measure), influences(decided, self.labels, measure)
-        return Finding(
-            f"{name} with {kind} weights",
-            float(runs.mean()),
-            interval=crossed_interval(runs, count=count, error=error_of(each), alone=True, within=(0, 1)),
-            count=count,
-            seeds=len(runs),
+        decided, name = self.decided[kind], MEASURES[measure]
+        return mean_over_seeds(
+            scores(decided, self.labels, measure),
+            name=f"{name} with {kind} weights",
             measured=f"{name} on the {self.split} split, mean over seeds",
+            count=len(self.labels),
+            error=error_of(influences(decided, self.labels, measure)),
+            alone=True,
+            within=(0, 1),
             better="higher",
             coordinates={**where, "kind_of_weights": kind},
         )
@@ -84,31 +84,29 @@ class Controls:
         both = [self.decided[name][:seeds] for name in (TRAINED, kind)]
         own, other = (scores(decided, self.labels, measure) for decided in both)
         apart = influences(both[0], self.labels, measure) - influences(both[1], self.labels, measure)
-        name, count = MEASURES[measure], len(self.labels)
-        how = "seed by seed, on the same texts" if seeds > 1 else "one seed, paired over texts"
-        return Finding(
-            f"{name} gained over {kind} weights",
-            float((own - other).mean()),
-            interval=crossed_interval(
-                own - other, count=count, error=error_of(apart), alone=True, within=(-1, 1)
-            ),
-            count=count,
-            seeds=seeds,
+        name, how = MEASURES[measure], "seed by seed, on the same texts"
+        return mean_over_seeds(
+            own - other,
+            name=f"{name} gained over {kind} weights",
             measured=f"{name} with learnt weights minus that with {kind} weights on the {self.split} split, "
-            f"{how}",
+            f"{how if seeds > 1 else 'one seed, paired over texts'}",
+            count=len(self.labels),
+            error=error_of(apart),
+            alone=True,
+            within=(-1, 1),
             better="higher",
             coordinates={**where, "kind_of_weights": kind},
         )
 
 
-def compare_controls(runs: Mapping[str, Sequence[Run]], corpus: Corpus, *, split: str = "test") -> Controls:
+def compare_controls(runs: "Mapping[str, Sequence[Run]]", corpus: Corpus, *, split: str = "test") -> Controls:
     """Judge runs of each kind of weights on a split: `{"trained": [...], "uniform": [...]}`."""
     labels = _labels(corpus, split)
     decided = {kind: np.stack([decided_by(run, corpus, split) for run in own]) for kind, own in runs.items()}
     return Controls(decided, labels, split)
 
 
-def judge(run: Run, corpus: Corpus) -> pd.DataFrame:
+def judge(run: "Run", corpus: Corpus) -> pd.DataFrame:
     """A measure: what a run reached, in one row, and what it decided for each text of the test split."""
     decided, labels = decided_by(run, corpus, "test"), _labels(corpus, "test")
     reached = {f"test_{name}": scores(decided, labels, name)[0] for name in MEASURES}
@@ -117,8 +115,12 @@ def judge(run: Run, corpus: Corpus) -> pd.DataFrame:
     )
 
 
-def decided_by(run: Run, corpus: Corpus, split: str) -> Decided:
+def decided_by(run: "Run", corpus: Corpus, split: str) -> Decided:
     """What a run decides for every text (N,) of a split, in its order."""
+    from heedful.models import decisions
+    from heedful.training import evaluate
+    from heedful.training.texts_of_run import encode_for
+
     return decisions(evaluate(run.model, encode_for(run.model, corpus.split(split))).logits).numpy()
 
 

@@ -18,17 +18,16 @@ from heedful.data.batches import batches
 from heedful.data.corpus import Corpus
 from heedful.data.encoded import EncodedTexts
 from heedful.models.trace import decisions
-from heedful.study.strengths import kept_adversary
+from heedful.study.trained_adversaries import kept_adversary
 from heedful.training.attended import Flat, attention_over, places_of
 from heedful.training.evaluation import EVALUATION_TOKENS, logits_of
 from heedful.training.from_corpus import encode_splits, train_run
 from heedful.training.guided import train_guided
 from heedful.training.presets import prepare
 from heedful.training.run import Run
-from heedful.trials.adversary import exact_adversary
+from heedful.trials.weights.adversary import exact_adversary
 
 DIAGNOSTIC = "jain-wallace-average-tanh"  # h = tanh(M e + b) of each word by itself
-GUIDES = ("uniform", "learnt", "trained model", "adversary, trained", "adversary, exact")
 EPSILON = 0.01
 
 
@@ -68,15 +67,14 @@ def diagnose(
     }
     model, training = prepare(DIAGNOSTIC, {**(settings or {}), **shared})
     own = train_run(corpus, model=model, training=training, rules=run.recipe.words)
-    rows = [
-        {
-            "guide": "learnt",
-            "dev_accuracy": own.result["dev_accuracy"],
-            "accuracy": own.result["test_accuracy"],
-            "macro_f1": own.result["test_macro_f1"],
-            "decided": decisions(logits_of(own.model, sets["test"])).tolist() if "test" in sets else None,
-        }
-    ]
+    learnt = {
+        "guide": "learnt",
+        "dev_accuracy": own.result["dev_accuracy"],
+        "accuracy": own.result["test_accuracy"],
+        "macro_f1": own.result["test_macro_f1"],
+        "decided": decisions(logits_of(own.model, sets["test"])).tolist() if "test" in sets else None,
+    }
+    rows = []
     for name, guide in guides.items():
         found = train_guided(
             sets,
@@ -96,9 +94,8 @@ def diagnose(
                 "decided": None if found.decided is None else found.decided.tolist(),
             }
         )
-    order = {name: place for place, name in enumerate(GUIDES)}
-    table = pd.DataFrame(rows).sort_values("guide", key=lambda names: names.map(order), ignore_index=True)
-    return table.assign(texts=len(sets["test"]) if "test" in sets else 0, strength=strength)
+    rows.insert(1, learnt)  # next to the weights that nobody has learnt
+    return pd.DataFrame(rows).assign(texts=len(sets["test"]) if "test" in sets else 0, strength=strength)
 
 
 def freeze(run: Run, corpus: Corpus) -> pd.DataFrame:

@@ -1,23 +1,28 @@
-"""An experiment of a paper: what it measures, what the paper claims of it, and which figure shows it.
+"""An experiment of a paper: what it measures, what the paper claims of it, and the figures that show it.
 
 `measure` takes a `Bench` and gives tables; claims and figures are functions of those tables alone, so both
-can be made again from a folder that was written long ago. A figure is named here and drawn in `report`.
+can be made again, without torch, from a folder that was written long ago.
 """
 
 import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from importlib import import_module
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from heedful.errors import UserError, choose_from
+from heedful.drawing import draw_to
+from heedful.errors import UserError
 from heedful.files import write_atomically
 from heedful.records import Claim
 from heedful.study.workbench import Bench
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 Tables = Mapping[str, pd.DataFrame]
+Draw = Callable[[Tables], "Figure"]
 
 
 @dataclass(frozen=True)
@@ -28,9 +33,18 @@ class Experiment:
     title: str
     source: str  # paper and place
     measure: Callable[[Bench], Tables]
-    claims: Callable[[Tables], Sequence[Claim]] = lambda tables: ()
-    figures: tuple[str, ...] = ()  # names in `report.figures.FIGURES`
+    claims: Callable[[Tables], Iterable[Claim]] = lambda tables: ()
+    figures: Mapping[str, Draw] = field(default_factory=dict)  # by the names of their files
     minutes: tuple[float, float] = (1, 10)  # about, on two cores: quick and full
+
+    def draw(self, done: "Reproduction") -> list[Path]:
+        """Draw the figures into the folder of what came of it, each as PNG and SVG."""
+        assert done.folder is not None
+        return [
+            path
+            for name, figure in self.figures.items()
+            for path in draw_to(done.folder / name, figure, done.tables)
+        ]
 
 
 @dataclass(frozen=True)
@@ -82,32 +96,6 @@ class Reproduction:
         about = {name: content[name] for name in ("name", "title", "source", "quick")}
         asked = content.get("asked", "")  # the first records have none
         return Reproduction(**about, tables=tables, claims=claims, folder=folder, asked=asked)
-
-
-# The papers, and the module whose EXPERIMENTS has theirs, in the paper's order.
-PAPERS = {
-    "sun-lu": "heedful.study.sun_lu",
-    "serrano-smith": "heedful.study.serrano_smith",
-    "jain-wallace": "heedful.study.jain_wallace",
-    "wiegreffe-pinter": "heedful.study.wiegreffe_pinter",
-}
-
-
-def experiments() -> dict[str, Experiment]:
-    """Every experiment by its name, paper after paper."""
-    found: dict[str, Experiment] = {}
-    for module in PAPERS.values():
-        for experiment in import_module(module).EXPERIMENTS:
-            found[experiment.name] = experiment
-    return found
-
-
-def find_experiments(name: str) -> tuple[Experiment, ...]:
-    """The experiment of this name, or all those of a paper."""
-    known = experiments()
-    if name in PAPERS:
-        return tuple(experiment for key, experiment in known.items() if key.startswith(f"{name}-"))
-    return (known[choose_from("experiment", name, (*PAPERS, *known))],)
 
 
 def reproduce(experiment: Experiment, bench: Bench) -> Reproduction:

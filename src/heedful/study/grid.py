@@ -18,10 +18,7 @@ text = "body"
 ```
 """
 
-import hashlib
 import itertools
-import json
-import tomllib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
@@ -33,13 +30,14 @@ from heedful.data.corpus import Corpus
 from heedful.data.named import check_source, load_data
 from heedful.data.vocabulary import Vocabulary
 from heedful.errors import UserError, choose_from
-from heedful.models.building import build_model
 from heedful.models.settings import ModelSettings
-from heedful.settings import settings_from
+from heedful.settings import read_toml, settings_from
+from heedful.store import digest_of
 from heedful.training.presets import prepare
 from heedful.training.settings import TrainingSettings
 
-COLUMNS = ("text", "label", "split")
+# What [columns] may say about how files are read, and as what.
+READING = {"text": str, "label": str, "split": str, "encoding": str, "test_share": float}
 TABLES = ("settings", "grid", "columns")
 
 
@@ -51,13 +49,13 @@ class Origin:
     text: str | None = None
     label: str | None = None
     split: str | None = None
+    encoding: str | None = None
+    test_share: float | None = None
 
 
 def load_origin(origin: Origin, data_dir: str | Path | None = None) -> Corpus:
     """Load a corpus; its splits do not follow a cell's seed: seeds must differ in nothing else."""
-    return load_data(
-        origin.source, data_dir=data_dir, text=origin.text, label=origin.label, split=origin.split
-    )
+    return load_data(data_dir=data_dir, **asdict(origin))
 
 
 @dataclass(frozen=True)
@@ -77,8 +75,11 @@ class Cell:
     def key(self) -> str:
         """Twelve hexadecimal digits that stand for the corpus by name, the model and all its settings."""
         model, training = self.prepared
-        content = json.dumps([self.corpus, self.model, asdict(model), asdict(training)], sort_keys=True)
-        return hashlib.blake2b(content.encode(), digest_size=6).hexdigest()
+        return digest_of([self.corpus, self.model, asdict(model), asdict(training)], size=6)
+
+    def on(self, corpus: Corpus) -> str:
+        """What its run and results are called: never taken for those of an older corpus of this name."""
+        return f"{self.key}-{corpus.fingerprint}"
 
     def __str__(self) -> str:
         settings = ", ".join(f"{name} {value}" for name, value in self.settings.items())
@@ -105,8 +106,8 @@ class Study:
         for name, values in self.grid.items():
             _check_values(f"grid.{name}", values)
         for name, column in self.columns.items():
-            choose_from("column", name, COLUMNS)
-            _check_values("columns", [column], str)
+            choose_from("column", name, READING)
+            _check_values("columns", [column], READING[name])
         for name in {**self.settings, **self.grid}:
             if name == "seed":
                 raise UserError("A study has its seeds in one place: write seeds = [...] at its beginning.")
@@ -142,6 +143,8 @@ class Study:
 
         Every model is built once for its corpus' classes, with an empty vocabulary.
         """
+        from heedful.models.building import build_model
+
         for cell in self.cells:
             _ = cell.key
         origins = {corpus: self.origin(corpus) for corpus in self.corpora}
@@ -162,14 +165,7 @@ class Study:
 def load_study(path: str | Path) -> Study:
     """Read a study file."""
     path = Path(path)
-    try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise UserError(f"There is no study file {path}.") from None
-    except IsADirectoryError:
-        raise UserError(f"{path} is a folder: give the study's TOML file.") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise UserError(f"{path} is not valid TOML: {error}.") from None
+    content = read_toml(path, "study file")
     tables = {name: content.pop(name, {}) for name in TABLES}
     for name, table in tables.items():
         if not isinstance(table, dict):
@@ -186,7 +182,7 @@ def _check_values(what: str, values: Any, kind: type = object) -> None:
         raise UserError(f"{what} must be a list of values to try, but it is {values!r}.")
     for place, value in enumerate(values):
         if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-            wanted = "texts" if kind is str else "whole numbers"
+            wanted = {str: "texts", float: "numbers"}.get(kind, "whole numbers")
             raise UserError(f"{what} must be {wanted}, but there is {value!r}.")
         if value in values[:place]:
             raise UserError(f"{what} has {value!r} twice: say it once.")

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from heedful.data.corpus import Corpus
-from heedful.data.words import WordRules
+from heedful.data.words import WordRules, rules_for
 from heedful.errors import UserError
 from heedful.models.settings import ModelSettings
 from heedful.training.callbacks import Callback
@@ -37,7 +37,7 @@ def trained_once(
         same = (
             recipe.corpus.get("fingerprint") == corpus.fingerprint
             and recipe.training == training
-            and recipe.words == (rules or WordRules())
+            and recipe.words == (rules or rules_for(corpus.texts))
             and _unplaced(recipe.model) == _unplaced(model)
         )
         if not same:

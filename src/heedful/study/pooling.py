@@ -6,18 +6,14 @@ tables of runs (one row a seed), where the error over texts is known.
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from heedful.records import (
-    Estimate,
-    Finding,
-    wilson_interval,
-)
+from heedful.records import Estimate, Finding, wilson_interval
 from heedful.records.crossed import crossed_interval
 from heedful.records.crossed_means import crossed_mean
 from heedful.records.wording import decimals, in_brackets, number
@@ -25,7 +21,7 @@ from heedful.study.workbench import Bench
 from heedful.trials.groups import BINS, weight_bins
 
 KEYS = ["corpus", "model"]
-MOST = math.log(2)  # of a Jensen–Shannon divergence, in nats
+MOST_APART = math.log(2)  # of a Jensen–Shannon divergence, in nats
 
 
 def cells(table: pd.DataFrame) -> Iterator[tuple[dict[str, str], pd.DataFrame]]:
@@ -44,6 +40,16 @@ def groups(rows: pd.DataFrame) -> Iterator[tuple[dict[str, str], pd.DataFrame]]:
         for number, (low, high) in enumerate(pairwise(BINS)):
             if (bins == number).any():
                 yield {"largest_weight": f"{low:g}–{high:g}"}, rows[bins == number]
+
+
+def grouped_findings(table: pd.DataFrame, find: Callable[..., Iterable[Finding | None]]) -> list[Finding]:
+    """What `find(rows, **coordinates)` finds in each cell of a table and in its groups of texts."""
+    return [
+        finding
+        for where, rows in cells(table)
+        for group, own in groups(rows)
+        for finding in defined(*find(own, **where, **group))
+    ]
 
 
 def mean_over_texts(
@@ -182,11 +188,6 @@ def say_undefined(bench: Bench, table: pd.DataFrame, column: str, why: str) -> N
     for where, rows in cells(table):
         if rows[column].isna().all():
             bench.say(f"{where['corpus']}, {where['model']}: {why}, so nothing is said of it.")
-
-
-def headed(where: Mapping[str, str]) -> dict[str, str]:
-    """The first cells of a line of a summary table: the papers' models without the name they share."""
-    return {**where, "model": where["model"].removeprefix("jain-wallace-")}
 
 
 def shown(finding: Finding | None) -> str:

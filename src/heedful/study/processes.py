@@ -34,26 +34,26 @@ def in_processes(
     goes on one by one: then it is known which cell's process died, and that one has failed.
     """
     workers = workers or cores()
-    waiting = list(cells)
+    waiting = list(range(len(cells)))
     while waiting:
-        ended: set[str] = set()
+        ended: set[int] = set()
         with _workers(min(workers, len(waiting))) as pool:
             with _born_deaf_to_interrupts():
-                under_way = {pool.submit(work, job, cell): cell for cell in waiting}
+                under_way = {pool.submit(work, job, cells[place]): place for place in waiting}
             for future in as_completed(under_way):
-                cell, fault = under_way[future], future.exception()
+                place, fault = under_way[future], future.exception()
                 if isinstance(fault, BrokenProcessPool):
                     if workers > 1:
                         continue
-                    cell = next(cell for cell in waiting if cell.key not in ended)
-                ended.add(cell.key)
+                    place = next(place for place in waiting if place not in ended)
+                ended.add(place)
                 if done is not None:
-                    done(cell, None if fault else future.result())
+                    done(cells[place], None if fault else future.result())
                 if fault:
-                    yield cell, _said(fault)
+                    yield cells[place], _said(fault)
                 if isinstance(fault, BrokenProcessPool):
                     break
-        waiting = [cell for cell in waiting if cell.key not in ended]
+        waiting = [place for place in waiting if place not in ended]
         workers = 1
 
 

@@ -27,15 +27,15 @@ from heedful.models.trace import decisions
 from heedful.records import Estimate, Finding
 from heedful.records.crossed_means import pairs_mean
 from heedful.records.finding import Scalar
-from heedful.study.pooling import MOST, groups
+from heedful.study.pooling import MOST_APART, groups
 from heedful.training.attended import Flat, attention_over, padded
 from heedful.training.evaluation import EVALUATION_TOKENS, logits_of
-from heedful.training.reopening import encode_for
 from heedful.training.run import Run
-from heedful.trials.divergence import js_divergence
-from heedful.trials.overlap import random_overlap, top_overlap
+from heedful.training.texts_of_run import encode_for
+from heedful.trials.agreement.overlap import random_overlap, top_overlap
+from heedful.trials.rankings.word_chance import chance_of
 from heedful.trials.stream import sample_rows
-from heedful.trials.word_chance import chance_of
+from heedful.trials.weights.divergence import js_divergence
 
 SHUFFLES = 20  # draws of shuffled pairs of a text
 
@@ -163,7 +163,7 @@ def seeds_findings(
             name="divergence between seeds",
             measured=f"JSD of a text's attention between {pairs}, mean over pairs and texts",
             baselines=("shuffled",),
-            within=(0.0, MOST),
+            within=(0.0, MOST_APART),
             unit="nats",
             better="lower",
             coordinates={**where, **group},

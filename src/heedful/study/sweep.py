@@ -1,5 +1,6 @@
 """Running a study: cells in processes of one thread each, one record a cell, resumable after a kill."""
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -8,13 +9,12 @@ from typing import Any
 import pandas as pd
 
 from heedful import __version__
-from heedful.data.corpus import Corpus
 from heedful.errors import UserError
-from heedful.files import check_folder, locked
-from heedful.records import append_rows, read_rows
+from heedful.store import Stage, Store
+from heedful.study.forecast import foretold, training_seconds
 from heedful.study.grid import Cell, Study, load_origin
 from heedful.study.kept_runs import trained_once
-from heedful.study.processes import Done, in_processes
+from heedful.study.processes import Done, cores, in_processes
 from heedful.training.devices import find_device
 
 RECORDS, RUNS = "records", "runs"
@@ -38,6 +38,15 @@ class Job:
     data_dir: str | None
     device: str
 
+    @property
+    def store(self) -> Store:
+        """Records and runs; a key says of which training on which texts a record is."""
+        return Store(self.folder, marks=(RECORDS,), parts=(RUNS,))
+
+    @property
+    def records(self) -> Stage:
+        return self.store.stage(RECORDS)
+
 
 def run_study(
     study: Study,
@@ -47,37 +56,44 @@ def run_study(
     data_dir: str | Path | None = None,
     device: str = "cpu",
     done: Done | None = None,
+    say: Callable[[str], None] | None = None,
 ) -> Sweep:
     """Train every cell that has no record yet, `workers` at a time (default: one a core); return all records.
 
     A record counts while its corpus is unchanged. `done` hears of each cell with its record, or None where it
     failed; of those that have their record already, at once. A cell that fails leaves no record and does not
-    stop the others; run the study again to try it again. Workers are new processes, which import the script
-    that started them: in a script, call this under `if __name__ == "__main__":`.
+    stop the others; run the study again to try it again. `say` is told about how long the trainings take,
+    which are tried on a few texts for it. Workers are new processes, which import the script that started
+    them: in a script, call this under `if __name__ == "__main__":`.
     """
     if workers is not None and workers < 1:
         raise UserError(f"There must be at least one worker, but workers is {workers}.")
     find_device(device)
-    check_folder(folder, marks=(RECORDS,), parts=(RUNS,))
-    corpora = study.check(data_dir=data_dir)
     job = Job(study, Path(folder), None if data_dir is None else str(data_dir), device)
-    with locked(job.folder / ".lock"):
-        known = {str(row["cell"]): row for row in _records(job, corpora).to_dict("records")}
-        waiting = [cell for cell in study.cells if cell.key not in known]
-        for cell in study.cells:
-            if done is not None and cell.key in known:
-                done(cell, known[cell.key])
+    job.store.check()
+    corpora = study.check(data_dir=data_dir)
+    keys = [cell.on(corpora[cell.corpus]) for cell in study.cells]
+    with job.store.opened():
+        missing = set(job.records.missing(keys))
+        waiting = [cell for cell, key in zip(study.cells, keys, strict=True) if key in missing]
+        if done is not None:
+            for cell, key in zip(study.cells, keys, strict=True):
+                if key not in missing:
+                    done(cell, job.records.rows([key]).to_dict("records")[0])
+        if say is not None and waiting:
+            say(foretold(training_seconds(study, waiting, corpora), workers or cores()))
         failures = tuple(in_processes(run_cell, job, waiting, workers=workers, done=done))
-        records = _records(job, corpora)
-    return Sweep(records, len(known), failures)
+        missing = set(job.records.missing(keys))
+        ended = [key for key in keys if key not in missing]
+        records = job.records.rows(ended) if ended else pd.DataFrame({"cell": []})
+    return Sweep(records, len(keys) - len(waiting), failures)
 
 
 def run_cell(job: Job, cell: Cell) -> dict[str, Any]:
     """Train one cell in this process, append its record and return it."""
     corpus = _load_once(job.study.origin(cell.corpus), job.data_dir)
     model, training = cell.prepared
-    # With its corpus' fingerprint in its name, a kept run is never taken for that of an older corpus.
-    out = job.folder / RUNS / f"{cell.key}-{corpus.fingerprint}" if job.study.keep_runs else None
+    out = job.folder / RUNS / cell.on(corpus) if job.study.keep_runs else None
     run = trained_once(  # it may have been killed between its end and its record
         corpus,
         model=job.study.place(model),
@@ -97,22 +113,8 @@ def run_cell(job: Job, cell: Cell) -> dict[str, Any]:
         **run.result,
         "version": __version__,
     }
-    append_rows(job.folder / RECORDS, [record])
+    job.records.keep(cell.on(corpus), [record])
     return record
-
-
-def _records(job: Job, corpora: dict[str, Corpus]) -> pd.DataFrame:
-    """The study's records in the order of its cells; those of a corpus that has changed do not count."""
-    folder = job.folder / RECORDS
-    if not any(folder.glob("part-*.parquet")):
-        return pd.DataFrame({"cell": []})
-    wanted = {
-        (cell.key, corpora[cell.corpus].fingerprint): place for place, cell in enumerate(job.study.cells)
-    }
-    rows = read_rows(folder)
-    places = pd.Series([wanted.get(pair, -1) for pair in zip(rows["cell"], rows["fingerprint"], strict=True)])
-    order = places[places >= 0].drop_duplicates(keep="last").sort_values().index
-    return rows.loc[order].reset_index(drop=True)
 
 
 # A worker's cells come corpus by corpus, and reading one may take longer than a training.

@@ -1,35 +1,34 @@
 """The workbench of experiments: trains cells, measures them, and never does either twice.
 
-A measure is a function of a module, `measure(run, corpus, **options) -> DataFrame`. It is named by its path
-("heedful.study.erasure_measures:flip_fractions"), so that a new process finds it. In the workbench's folder:
+A measure is a function of a module, `measure(run, corpus, **options) -> DataFrame`: new processes are handed
+it by reference. In the workbench's folder:
 
-    runs/CELL-FINGERPRINT/                   the trained run (see `training.run`)
-    measured/NAME-DIGEST/CELL-FINGERPRINT.parquet   what one measure with these options found on it
+    runs/CELL-FINGERPRINT/      the trained run (see `training.run`)
+    measured/NAME-DIGEST/       a stage of the store: what one measure with these options found, a part a run
+    corpora/NAME.csv            a corpus that was made here; cells name it from the folder on, so it may move
 
 Experiments of one folder share both: a run that two figures need is trained once, and a restart goes on where
 it was stopped.
 """
 
-import hashlib
-import json
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import lru_cache
-from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from heedful.data.corpus import Corpus
 from heedful.errors import UserError
-from heedful.files import check_folder, locked, write_atomically
+from heedful.files import locked, write_atomically
+from heedful.store import LOCK, Stage, Store, digest_of
 from heedful.study.grid import Cell, Study, load_origin
-from heedful.study.kept_runs import trained_once
-from heedful.study.processes import in_processes
-from heedful.training.devices import find_device
-from heedful.training.run import Run, load_run
-from heedful.understanding.watch import Watch, WatchSettings
+from heedful.study.processes import cores, in_processes
+
+if TYPE_CHECKING:
+    from heedful.training.run import Run
+    from heedful.understanding.watch import WatchSettings
 
 RUNS, MEASURED, CORPORA = "runs", "measured", "corpora"
 
@@ -39,24 +38,21 @@ Advance = Callable[[int], None]
 
 @dataclass(frozen=True)
 class Measure:
-    """One thing to measure on a run: "module:function" and its options."""
+    """One thing to measure on a run: a function of a module, and its options."""
 
-    path: str
+    function: Callable[..., pd.DataFrame]
     options: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
-        return self.path.partition(":")[2]
+        return self.function.__name__
 
     @property
     def key(self) -> str:
-        digest = hashlib.blake2b(json.dumps([self.path, dict(self.options)]).encode(), digest_size=4)
-        return f"{self.name}-{digest.hexdigest()}"
+        return f"{self.name}-{digest_of([self.function.__module__, self.name, dict(self.options)])}"
 
-    def __call__(self, run: Run, corpus: Corpus) -> pd.DataFrame:
-        module, _, name = self.path.partition(":")
-        found: pd.DataFrame = getattr(import_module(module), name)(run, corpus, **self.options)
-        return found
+    def __call__(self, run: "Run", corpus: Corpus) -> pd.DataFrame:
+        return self.function(run, corpus, **self.options)
 
 
 @dataclass(frozen=True)
@@ -75,6 +71,9 @@ class Bench:
     data_dir: str | None = None
     device: str = "cpu"
     say: Say = lambda sentence: None
+    foretell: bool = (
+        False  # whether to try, and say, how long the trainings of a study take before they begin
+    )
     progress: "Callable[[str, int], Any] | None" = None  # a context that gives an Advance, as the cli has it
 
     def check(self, experiments: Collection[str] = ()) -> None:
@@ -82,8 +81,10 @@ class Bench:
 
         `experiments` are the names of what leaves its tables beside the runs.
         """
+        from heedful.training.devices import find_device
+
         find_device(self.device)
-        check_folder(self.folder, marks=(MEASURED, *experiments), parts=(RUNS, CORPORA))
+        Store(self.folder, marks=(MEASURED, *experiments), parts=(RUNS, CORPORA)).check()
 
     @property
     def asked(self) -> str:
@@ -109,8 +110,9 @@ class Bench:
         return tuple(asked) or tuple(own)
 
     def keep_corpus(self, name: str, corpus: Corpus) -> str:
-        """Write a corpus that was made here where cells can name it; returns that name."""
-        path = self.folder / CORPORA / f"{name}.csv"
+        """Write a corpus that was made here, and return its name in studies whose base is the folder."""
+        inside = Path(CORPORA) / f"{name}.csv"
+        path = self.folder / inside
         if not path.exists():
             frame = pd.DataFrame(
                 {
@@ -121,9 +123,11 @@ class Bench:
             )
             with write_atomically(path) as file:
                 frame.to_csv(file, index=False)
-        return str(path.resolve())
+        return str(inside)
 
-    def measured(self, study: Study, *measures: Measure, watch: WatchSettings | None = None) -> pd.DataFrame:
+    def measured(
+        self, study: Study, *measures: Measure, watch: "WatchSettings | None" = None
+    ) -> pd.DataFrame:
         """What the measures found on every cell, with the cell's coordinates before each row.
 
         Columns: `cell`, `corpus`, `model`, `seed`, what the grid varies, `measure`, then the measures' own.
@@ -132,20 +136,37 @@ class Bench:
         """
         corpora = study.check(data_dir=self.data_dir)
         job = _Job(study, self.folder, measures, watch, self.data_dir, self.device)
-        waiting = [cell for cell in study.cells if job.missing(cell, corpora[cell.corpus])]
-        with locked(self.folder / ".lock"):
+        keys = [job.key(cell, corpora[cell.corpus]) for cell in study.cells]
+        with locked(self.folder / LOCK):
+            missing = {key for measure in measures for key in job.stage(measure).missing(keys)}
+            waiting = [cell for cell, key in zip(study.cells, keys, strict=True) if key in missing]
+            if self.foretell:
+                self._foretell(job, waiting, corpora)
             failures = self._work(job, waiting, len(study.cells))
         if failures:
             cell, why = failures[0]
             raise UserError(f"{len(failures)} of {len(study.cells)} cells failed; {cell}: {why}")
-        return pd.concat([job.rows(cell, corpora[cell.corpus]) for cell in study.cells], ignore_index=True)
+        return pd.concat([job.rows(*pair) for pair in zip(study.cells, keys, strict=True)], ignore_index=True)
 
-    def runs(self, study: Study, *, watch: WatchSettings | None = None) -> list[tuple[Cell, Run]]:
+    def runs(self, study: Study, *, watch: "WatchSettings | None" = None) -> "list[tuple[Cell, Run]]":
         """The trained run of every cell, for what needs several at once."""
-        self.measured(study, Measure("heedful.study.workbench:result"), watch=watch)
+        from heedful.training.run import load_run
+
+        self.measured(study, Measure(result), watch=watch)
         job = _Job(study, self.folder, (), watch, self.data_dir, self.device)
         corpora = study.check(data_dir=self.data_dir)
         return [(cell, load_run(job.run_folder(cell, corpora[cell.corpus]))) for cell in study.cells]
+
+    def _foretell(self, job: "_Job", waiting: Sequence[Cell], corpora: dict[str, Corpus]) -> None:
+        from heedful.study.forecast import foretold, training_seconds
+        from heedful.training.run import RESULT
+
+        untrained = [
+            cell for cell in waiting if not (job.run_folder(cell, corpora[cell.corpus]) / RESULT).exists()
+        ]
+        if untrained:
+            seconds = training_seconds(job.study, untrained, corpora)
+            self.say(f"{job.study.name}: {foretold(seconds, self.workers or cores())}")
 
     def _work(self, job: "_Job", waiting: Sequence[Cell], total: int) -> list[tuple[Cell, str]]:
         if not waiting:
@@ -166,29 +187,29 @@ class _Job:
     study: Study
     folder: Path
     measures: tuple[Measure, ...]
-    watch: WatchSettings | None
+    watch: "WatchSettings | None"
     data_dir: str | None
     device: str
 
+    def key(self, cell: Cell, corpus: Corpus) -> str:
+        """What the cell's run and measurements are called; a watched run has rows that others have not."""
+        watched = "" if self.watch is None else f"-watched-{digest_of(asdict(self.watch))}"
+        return f"{cell.on(corpus)}{watched}"
+
     def run_folder(self, cell: Cell, corpus: Corpus) -> Path:
-        watched = "-watched" if self.watch is not None else ""
-        return self.folder / RUNS / f"{cell.key}-{corpus.fingerprint}{watched}"
+        return self.folder / RUNS / self.key(cell, corpus)
 
-    def place(self, measure: Measure, cell: Cell, corpus: Corpus) -> Path:
-        watched = "-watched" if self.watch is not None else ""
-        return self.folder / MEASURED / measure.key / f"{cell.key}-{corpus.fingerprint}{watched}.parquet"
+    def stage(self, measure: Measure) -> Stage:
+        return Store(self.folder).stage(f"{MEASURED}/{measure.key}")
 
-    def missing(self, cell: Cell, corpus: Corpus) -> list[Measure]:
-        return [measure for measure in self.measures if not self.place(measure, cell, corpus).exists()]
-
-    def rows(self, cell: Cell, corpus: Corpus) -> pd.DataFrame:
+    def rows(self, cell: Cell, key: str) -> pd.DataFrame:
         """All that was measured on a cell, with its coordinates."""
         about = {"cell": cell.key, "corpus": Path(cell.corpus).stem, "model": cell.model}
         varied = ("seed", *self.study.grid)
         about |= {name: cell.settings[name] for name in varied}
         frames = []
         for measure in self.measures:
-            frame = pd.read_parquet(self.place(measure, cell, corpus))
+            frame = self.stage(measure).rows([key])
             own = {name: value for name, value in about.items() if name not in frame}
             frames.append(frame.assign(**own, measure=measure.name))
         found = pd.concat(frames, ignore_index=True)
@@ -198,6 +219,9 @@ class _Job:
 
 def measure_cell(job: _Job, cell: Cell) -> int:
     """Train one cell if it has no run yet, measure what is missing, and return how much that was."""
+    from heedful.study.kept_runs import trained_once
+    from heedful.understanding.watch import Watch
+
     corpus = _load_once(job.study.origin(cell.corpus), job.data_dir)
     folder = job.run_folder(cell, corpus)
     model, training = cell.prepared
@@ -210,20 +234,19 @@ def measure_cell(job: _Job, cell: Cell) -> int:
         device=job.device,
         callbacks=[] if job.watch is None else [Watch(settings=job.watch)],
     )
-    missing = job.missing(cell, corpus)
+    key = job.key(cell, corpus)
+    missing = [measure for measure in job.measures if job.stage(measure).missing([key])]
     for measure in missing:
-        frame = measure(run, corpus)
-        with write_atomically(job.place(measure, cell, corpus), "wb") as file:
-            frame.to_parquet(file, index=False)
+        job.stage(measure).keep(key, measure(run, corpus))
     return len(missing)
 
 
-def result(run: Run, corpus: Corpus) -> pd.DataFrame:
+def result(run: "Run", corpus: Corpus) -> pd.DataFrame:
     """A measure: what a training came to."""
     return pd.DataFrame([run.result])
 
 
-def watch_rows(run: Run, corpus: Corpus) -> pd.DataFrame:
+def watch_rows(run: "Run", corpus: Corpus) -> pd.DataFrame:
     """A measure: the rows that a watch left in the run's history (see `understanding.watch`)."""
     rows = run.history[run.history["kind"] == "watch"]
     return rows.dropna(axis=1, how="all").reset_index(drop=True)

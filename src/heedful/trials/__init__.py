@@ -6,91 +6,70 @@ corpus: results depend on neither padding nor how a corpus is cut into batches. 
 bytes of heads that are not linear. Sizes are numbers of items, −1 where the outcome is never reached.
 """
 
-from heedful.trials.adversary import Adversary, exact_adversary
-from heedful.trials.agreement import Agreement
-from heedful.trials.ascent import ascent_adversary
-from heedful.trials.comparisons import Comparison, beats, compare, fraction_removed, mass_removed, tail_share
-from heedful.trials.deletion import delete_words, replace_words
-from heedful.trials.divergence import js_divergence, total_variation
-from heedful.trials.erased import decided, leave_one_out, logits_without, whole_logits
-from heedful.trials.faithfulness import infidelity, sensitivity
-from heedful.trials.flips import flip_sizes, near_ties
-from heedful.trials.kendall import Kendall, kendall_tau
-from heedful.trials.multi import Erasures, erase
-from heedful.trials.named_rankings import text_scores
-from heedful.trials.optimality import no_short_set, optimal_share, optimality_gap
-from heedful.trials.overlap import random_overlap, top_overlap
-from heedful.trials.permutation import Permutation, permute_weights
-from heedful.trials.rankings import RANKINGS, order_of, rankings_for, scores_of, shuffle_weights
-from heedful.trials.search import Shifts, beam_flips, small_shifts
-from heedful.trials.single import SingleErasures, single_erasures
-from heedful.trials.single_findings import FlipTable, GapBins, flip_table, js_by_weight_gap, single_findings
-from heedful.trials.skill import word_skill
-from heedful.trials.small_sets import SmallSets
-from heedful.trials.smallest import Overtakes, smallest_flips, smallest_overtakes
-from heedful.trials.stream import Streamed
-from heedful.trials.word_erasures import WordErasures, word_erasures
-from heedful.trials.word_rankings import WORD_RANKINGS, word_order, word_scores
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "RANKINGS",
-    "WORD_RANKINGS",
-    "Adversary",
-    "Agreement",
-    "Comparison",
-    "Erasures",
-    "FlipTable",
-    "GapBins",
-    "Kendall",
-    "Overtakes",
-    "Permutation",
-    "Shifts",
-    "SingleErasures",
-    "SmallSets",
-    "Streamed",
-    "WordErasures",
-    "ascent_adversary",
-    "beam_flips",
-    "beats",
-    "compare",
-    "decided",
-    "delete_words",
-    "erase",
-    "exact_adversary",
-    "flip_sizes",
-    "flip_table",
-    "fraction_removed",
-    "infidelity",
-    "js_by_weight_gap",
-    "js_divergence",
-    "kendall_tau",
-    "leave_one_out",
-    "logits_without",
-    "mass_removed",
-    "near_ties",
-    "no_short_set",
-    "optimal_share",
-    "optimality_gap",
-    "order_of",
-    "permute_weights",
-    "random_overlap",
-    "rankings_for",
-    "replace_words",
-    "scores_of",
-    "sensitivity",
-    "shuffle_weights",
-    "single_erasures",
-    "single_findings",
-    "small_shifts",
-    "smallest_flips",
-    "smallest_overtakes",
-    "tail_share",
-    "text_scores",
-    "top_overlap",
-    "total_variation",
-    "whole_logits",
-    "word_erasures",
-    "word_order",
-    "word_scores",
-    "word_skill",
-]
+from heedful.lazy import lazily
+
+if TYPE_CHECKING:
+    from heedful.trials.agreement.correlations import Agreement as Agreement
+    from heedful.trials.agreement.kendall import Kendall as Kendall
+    from heedful.trials.agreement.kendall import kendall_tau as kendall_tau
+    from heedful.trials.agreement.overlap import random_overlap as random_overlap
+    from heedful.trials.agreement.overlap import top_overlap as top_overlap
+    from heedful.trials.erasure.comparisons import Comparison as Comparison
+    from heedful.trials.erasure.comparisons import beats as beats
+    from heedful.trials.erasure.comparisons import compare as compare
+    from heedful.trials.erasure.comparisons import fraction_removed as fraction_removed
+    from heedful.trials.erasure.comparisons import mass_removed as mass_removed
+    from heedful.trials.erasure.comparisons import tail_share as tail_share
+    from heedful.trials.erasure.deletion import delete_words as delete_words
+    from heedful.trials.erasure.deletion import replace_words as replace_words
+    from heedful.trials.erasure.erased import decided as decided
+    from heedful.trials.erasure.erased import leave_one_out as leave_one_out
+    from heedful.trials.erasure.erased import logits_without as logits_without
+    from heedful.trials.erasure.erased import whole_logits as whole_logits
+    from heedful.trials.erasure.faithfulness import infidelity as infidelity
+    from heedful.trials.erasure.faithfulness import sensitivity as sensitivity
+    from heedful.trials.erasure.flips import flip_sizes as flip_sizes
+    from heedful.trials.erasure.flips import near_ties as near_ties
+    from heedful.trials.erasure.optimality import no_short_set as no_short_set
+    from heedful.trials.erasure.optimality import optimal_share as optimal_share
+    from heedful.trials.erasure.optimality import optimality_gap as optimality_gap
+    from heedful.trials.erasure.search import Shifts as Shifts
+    from heedful.trials.erasure.search import beam_flips as beam_flips
+    from heedful.trials.erasure.search import small_shifts as small_shifts
+    from heedful.trials.erasure.single import SingleErasures as SingleErasures
+    from heedful.trials.erasure.single import single_erasures as single_erasures
+    from heedful.trials.erasure.single_findings import FlipTable as FlipTable
+    from heedful.trials.erasure.single_findings import GapBins as GapBins
+    from heedful.trials.erasure.single_findings import flip_table as flip_table
+    from heedful.trials.erasure.single_findings import js_by_weight_gap as js_by_weight_gap
+    from heedful.trials.erasure.single_findings import single_findings as single_findings
+    from heedful.trials.erasure.skill import word_skill as word_skill
+    from heedful.trials.erasure.small_sets import SmallSets as SmallSets
+    from heedful.trials.erasure.smallest import Overtakes as Overtakes
+    from heedful.trials.erasure.smallest import smallest_flips as smallest_flips
+    from heedful.trials.erasure.smallest import smallest_overtakes as smallest_overtakes
+    from heedful.trials.erasure.until_flip import Erasures as Erasures
+    from heedful.trials.erasure.until_flip import erase as erase
+    from heedful.trials.erasure.word_erasures import WordErasures as WordErasures
+    from heedful.trials.erasure.word_erasures import word_erasures as word_erasures
+    from heedful.trials.rankings.layer_rankings import RANKINGS as RANKINGS
+    from heedful.trials.rankings.layer_rankings import order_of as order_of
+    from heedful.trials.rankings.layer_rankings import rankings_for as rankings_for
+    from heedful.trials.rankings.layer_rankings import scores_of as scores_of
+    from heedful.trials.rankings.layer_rankings import shuffle_weights as shuffle_weights
+    from heedful.trials.rankings.named import text_scores as text_scores
+    from heedful.trials.rankings.word_rankings import WORD_RANKINGS as WORD_RANKINGS
+    from heedful.trials.rankings.word_rankings import word_order as word_order
+    from heedful.trials.rankings.word_rankings import word_scores as word_scores
+    from heedful.trials.stream import Streamed as Streamed
+    from heedful.trials.weights.adversary import Adversary as Adversary
+    from heedful.trials.weights.adversary import exact_adversary as exact_adversary
+    from heedful.trials.weights.ascent import ascent_adversary as ascent_adversary
+    from heedful.trials.weights.divergence import js_divergence as js_divergence
+    from heedful.trials.weights.divergence import total_variation as total_variation
+    from heedful.trials.weights.permutation import Permutation as Permutation
+    from heedful.trials.weights.permutation import permute_weights as permute_weights
+
+__getattr__, __dir__, __all__ = lazily(__name__)

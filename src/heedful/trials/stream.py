@@ -1,40 +1,37 @@
 """A corpus through a trial, batch by batch: results go to Parquet as they come, and nothing else is kept.
 
-The folder holds one part file for each batch, and `stream.json`, which says what was asked. A stream that was
-killed goes on where it stopped: batches whose part is there are skipped, and a folder made from other
-settings is refused. Memory is that of one batch, however many there are.
+The folder is a store (`heedful.store`) with one part for each batch, and `stream.json`, which says what was
+asked. A stream that was killed goes on where it stopped, and a folder made from other settings is refused.
+Memory is that of one batch, however many there are.
 
 Batches are of like length, the longest texts first, under a budget of B × T places. A text's number is its
 row in what was given (coordinate `instance`); `first` counts the texts in the order in which they are walked.
 """
 
 import hashlib
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 import torch
 from numpy.typing import NDArray
 
 from heedful.data.batches import Batch, make_batch, plan_batches
 from heedful.data.encoded import EncodedTexts
 from heedful.errors import UserError
-from heedful.files import check_folder, locked, write_atomically
 from heedful.models.subject import Subject
-from heedful.records import append_rows, read_rows
+from heedful.records import read_rows
+from heedful.store import Store
 
 if TYPE_CHECKING:
     import pandas
 
 Trial = Callable[[Batch, int], "pandas.DataFrame"]  # trial(batch, first): one row an instance
-SCHEMA = 1
+SCHEMA = 2
 PLACES = 16_384  # B × T of the texts of one batch; their variants are read in batches of their own
-RECIPE, LOCK = "stream.json", ".lock"
+RECIPE = "stream.json"
 
 
 @dataclass(frozen=True)
@@ -48,8 +45,7 @@ class Streamed:
 
     def rows(self) -> "pandas.DataFrame":
         """One row an instance, by its number."""
-        frame = read_rows(self.folder).drop(columns="batch")
-        return frame.sort_values("instance", ignore_index=True)
+        return read_rows(self.folder).sort_values("instance", ignore_index=True)
 
 
 def stream(
@@ -74,19 +70,20 @@ def stream(
         raise UserError("There is no text to try: give at least one.")
     plan = [chosen[part] for part in plan_batches(_lengths(texts, chosen), token_budget=places)]
     asked = {"schema": SCHEMA, "places": places, "texts": _digest(plan), **recipe}
-    check_folder(folder, marks=(RECIPE,))
-    with locked(folder / LOCK):
-        _begin(folder, asked)
-        done = _done(folder)
-        first = 0
-        for number, part in enumerate(plan):
-            if number not in done:
-                frame = trial(batch_of(subject, texts, part), first)
-                append_rows(folder, frame.assign(instance=part, batch=number))
-            first += len(part)
-            if progress is not None:
-                progress(len(part))
-    return Streamed(folder, len(chosen), len(plan), len(done))
+    parts = {f"{number:06d}": part for number, part in enumerate(plan)}
+    firsts = dict(zip(parts, np.cumsum([0, *map(len, plan)]).tolist(), strict=False))
+
+    def tried(key: str) -> "pandas.DataFrame":
+        part = parts[key]
+        return trial(batch_of(subject, texts, part), firsts[key]).assign(instance=part)
+
+    def done(key: str) -> None:
+        if progress is not None:
+            progress(len(parts[key]))
+
+    with Store(folder, asked, mark=RECIPE).opened() as store:
+        skipped = store.stage().fill(list(parts), tried, done=done)
+    return Streamed(folder, len(chosen), len(plan), skipped)
 
 
 def sample_rows(count: int, limit: int | None, *, seed: int = 0) -> NDArray[np.int64]:
@@ -119,34 +116,3 @@ def _digest(plan: Sequence[NDArray[np.int64]]) -> str:
     for part in plan:
         digest.update(b"%d " % len(part) + part.tobytes())
     return digest.hexdigest()
-
-
-def _begin(folder: Path, asked: Mapping[str, Any]) -> None:
-    path = folder / RECIPE
-    if not path.exists():
-        with write_atomically(path) as file:
-            json.dump(asked, file, indent=1, ensure_ascii=False, allow_nan=False)
-        return
-    try:
-        known = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise UserError(f"{path} is damaged ({error}): remove {folder}, or choose another place.") from None
-    for name in {**asked, **known}:  # in their order, so that the same fault is always named
-        if known.get(name) != json.loads(json.dumps(asked.get(name))):
-            raise UserError(
-                f"{folder} holds results with other settings ({name} was {known.get(name)}, and is "
-                f"{asked.get(name)}): choose another place, or remove it."
-            )
-
-
-def _done(folder: Path) -> set[int]:
-    """The numbers of the batches that are written."""
-    numbers = set()
-    for part in sorted(folder.glob("part-*.parquet")):
-        try:
-            with pq.ParquetFile(part) as file:
-                numbers.add(file.read(columns=["batch"])["batch"][0].as_py())
-        except (pa.ArrowException, OSError, KeyError) as error:
-            reason = (str(error).splitlines() or [type(error).__name__])[0]
-            raise UserError(f"{part} is damaged ({reason}): remove it, and it is made again.") from None
-    return numbers

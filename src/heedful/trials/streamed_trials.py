@@ -13,18 +13,18 @@ from heedful.data.batches import Batch
 from heedful.errors import UserError
 from heedful.models.subject import Subject
 from heedful.records import Finding
-from heedful.trials.comparisons import Coordinates, beats, fraction_removed, mass_removed
-from heedful.trials.faithfulness import MEASURES, faithfulness, other_findings
-from heedful.trials.multi import Erasures, erase
-from heedful.trials.optimality import no_short_set, optimal_share, optimality_gap
-from heedful.trials.own_scores import OwnScores
-from heedful.trials.rankings import Ranking
-from heedful.trials.single import COLUMNS, SingleErasures, single_erasures
-from heedful.trials.single_findings import single_findings
-from heedful.trials.skill import ONE, ZERO, word_skill
+from heedful.trials.erasure.comparisons import Coordinates, beats, fraction_removed, mass_removed
+from heedful.trials.erasure.faithfulness import MEASURES, faithfulness, other_findings
+from heedful.trials.erasure.optimality import no_short_set, optimal_share, optimality_gap
+from heedful.trials.erasure.single import COLUMNS, SingleErasures, single_erasures
+from heedful.trials.erasure.single_findings import single_findings
+from heedful.trials.erasure.skill import ONE, ZERO, word_skill
+from heedful.trials.erasure.until_flip import Erasures, erase
+from heedful.trials.erasure.word_erasures import WordErasures, word_erasures
+from heedful.trials.rankings.layer_rankings import Ranking
+from heedful.trials.rankings.own_scores import OwnScores
+from heedful.trials.rankings.word_rankings import OwnRanking
 from heedful.trials.stream import Trial
-from heedful.trials.word_erasures import WordErasures, word_erasures
-from heedful.trials.word_rankings import OwnRanking
 
 if TYPE_CHECKING:
     import pandas

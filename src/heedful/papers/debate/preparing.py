@@ -1,0 +1,156 @@
+"""The whole debate about one model: every test of both papers, and sanity checks, stage by stage.
+
+A stage is what an experiment of a paper is, on trainings of one's own: a corpus and a model by name, or a run
+that is there already. Trainings and measurements are kept on a workbench, so stages share them and an
+interrupted debate goes on.
+"""
+
+import shutil
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from heedful.data.corpus import Corpus
+from heedful.data.words import rules_for
+from heedful.errors import UserError, check_seed, choose_from
+from heedful.files import folder_atomically
+from heedful.papers.debate import sanity
+from heedful.papers.debate.stage import Stage
+from heedful.papers.debate.trainings import LIMIT, MAIN, QUICK_LIMIT, Trainings, quick_settings
+from heedful.papers.jain_wallace import adversary, agreement, permutation
+from heedful.papers.wiegreffe_pinter import adversarial, diagnostic, seeds, uniform
+from heedful.study.grid import READING, load_origin
+from heedful.study.workbench import RUNS, Bench
+from heedful.training import run as files
+from heedful.training.presets import PRESETS, prepare
+from heedful.training.run import Run, load_run
+from heedful.training.texts_of_run import base_of, corpus_of
+
+SEEDS, QUICK_SEEDS = 8, 3
+STAGES: dict[str, Stage] = {
+    test.STAGE.name: test.STAGE
+    for test in (agreement, permutation, adversary, uniform, seeds, diagnostic, adversarial, sanity)
+}
+
+
+@dataclass(frozen=True)
+class Debate:
+    """What is debated: trainings, their corpus, the run that is there already, and what must be left out."""
+
+    trainings: Trainings
+    corpus: Corpus
+    run: Run | None
+    left_out: dict[str, str]  # stages that this model cannot have, with the reason
+    frozen: bool = True  # whether it can be trained under frozen weights
+
+    def stages(self, only: Sequence[str] | None = None) -> list[Stage]:
+        """The stages asked for that this model can have, in their order."""
+        wanted = [choose_from("stage of the debate", name, STAGES) for name in only or STAGES]
+        stages = [
+            stage for stage in STAGES.values() if stage.name in wanted and stage.name not in self.left_out
+        ]
+        if not stages:
+            raise UserError(f"{wanted[0]} is left out here: {self.left_out[wanted[0]]}.")
+        if self.frozen:
+            return stages
+        spared = partial(uniform.measure, frozen=False)
+        return [replace(one, measure=spared) if one.name == "uniform" else one for one in stages]
+
+    def adopt(self, bench: Bench) -> None:
+        """Put the run that is there already where the workbench looks for it, so that it is not trained."""
+        if self.run is None or self.run.folder is None:
+            return
+        cell = self.trainings.study("adopted", seeds=self.trainings.seeds[:1]).cells[0]
+        target = bench.folder / RUNS / cell.on(self.corpus)
+        if target.exists():
+            return
+        kept = [files.SETTINGS, files.VOCABULARY, files.WEIGHTS, files.HISTORY, files.RESULT]
+        kept += [files.MANIFEST] * (self.run.folder / files.MANIFEST).exists()
+        with folder_atomically(target) as place:
+            for name in kept:
+                shutil.copy2(self.run.folder / name, place / name)
+            if (self.run.folder / files.ENCODER).exists():
+                shutil.copytree(self.run.folder / files.ENCODER, place / files.ENCODER)
+
+
+def debate_on(
+    source: str | Path,
+    *,
+    model: str | None = None,
+    quick: bool = False,
+    seeds: int | None = None,
+    limit: int | None = None,
+    seed: int = 0,
+    data_dir: str | Path | None = None,
+    columns: dict[str, Any] | None = None,
+    **changes: Any,
+) -> Debate:
+    """Prepare a debate about a run folder, or about a model by name on a corpus; nothing is trained yet.
+
+    `seeds` is how many trainings are compared, and `seed` the first of theirs; a run brings its own.
+    """
+    check_seed(seed)
+    count = seeds or (QUICK_SEEDS if quick else SEEDS)
+    taken = limit or (QUICK_LIMIT if quick else LIMIT)
+    if (Path(source) / files.SETTINGS).exists():
+        if model is not None or changes:
+            raise UserError(f"{source} is a run, which has its model and settings: leave those out.")
+        if columns:
+            raise UserError(f"{source} is a run, which knows its columns: leave {', '.join(columns)} out.")
+        return _about_run(load_run(source), range(seed, seed + count + 1), taken, data_dir)
+    name = model or MAIN
+    settings = {**(quick_settings(name) if quick else {}), **changes}
+    trainings = Trainings(
+        (str(source),), (name,), tuple(range(seed, seed + count)), settings, dict(columns or {}), limit=taken
+    )
+    return _checked(trainings, None, load_origin(trainings.study("check").origin(str(source)), data_dir))
+
+
+def _about_run(run: Run, seeds: range, limit: int, data_dir: str | Path | None) -> Debate:
+    recipe = run.recipe
+    corpus = corpus_of(run, data_dir=data_dir)
+    if recipe.words != rules_for(corpus.texts):
+        raise UserError("This run splits words by rules of its own, which a debate's other runs would not.")
+    about = recipe.corpus
+    name = str(about.get("preset", "dp"))
+    name = name if name in PRESETS else "dp"
+    usual = [asdict(part) for part in prepare(name)]
+    own = [asdict(recipe.model), asdict(recipe.training)]
+    settings = {
+        key: value
+        for before, now in zip(usual, own, strict=True)
+        for key, value in now.items()
+        if value != before[key] and key != "seed"
+    }
+    first = recipe.training.seed
+    others = [seed for seed in seeds if seed != first]
+    columns = {key: about[key] for key in READING if about.get(key) is not None}
+    trainings = Trainings(
+        (str(about["source"]),),
+        (name,),
+        (first, *others[: len(seeds) - 2]),
+        settings,
+        columns,
+        base=base_of(run),
+        limit=limit,
+    )
+    return _checked(trainings, run, corpus)
+
+
+def _checked(trainings: Trainings, run: Run | None, corpus: Corpus) -> Debate:
+    settings, _ = prepare(trainings.models[0], trainings.settings)
+    if settings.control != "none":
+        raise UserError(f"A debate is about learnt attention, and this model's is {settings.control}.")
+    if not (corpus.splits == "test").any():
+        raise UserError(f"The corpus {corpus.name} has no test split, which a debate is held on.")
+    left_out: dict[str, str] = {}
+    if settings.hierarchical or settings.normaliser != "softmax" or settings.encoder == "pretrained":
+        reason = "it needs a flat model with softmax attention, trained from random words"
+        left_out = {stage.name: reason for stage in STAGES.values() if stage.flat_only}
+    elif settings.embedding_source != "uniform":
+        reason = "its adversary starts from random words, and this model from given vectors"
+        left_out = {stage.name: reason for stage in STAGES.values() if stage.flat_only}
+    frozen = not settings.hierarchical and settings.encoder != "pretrained"
+    return Debate(trainings, corpus, run, left_out, frozen)

@@ -1,0 +1,53 @@
+"""One test of the debate: what it measures on some trainings, what it finds and claims, and its figures.
+
+A stage is an experiment of a paper on the paper's own trainings, and a part of `heedful debate` on a user's.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from heedful.papers.debate.trainings import Trainings, paper_trainings
+from heedful.records import Claim, Finding
+from heedful.study.experiment import Draw, Experiment, Tables
+from heedful.study.pooling import findings_table
+from heedful.study.workbench import Bench
+
+SOME = 3  # seeds
+
+
+@dataclass(frozen=True)
+class Stage:
+    """`seeds` is how many runs it looks at; `flat_only`, that it needs one row of learnt softmax weights."""
+
+    name: str
+    title: str
+    source: str
+    measure: Callable[[Bench, Trainings], Tables]
+    findings: Callable[[Tables], list[Finding]]
+    claims: Callable[[Tables], Iterable[Claim]]
+    figures: Mapping[str, Draw]
+    seeds: Literal["one", "some", "all"] = "one"
+    flat_only: bool = False
+
+    def in_paper(
+        self, paper: str, *, place: str = "", minutes: tuple[float, float], **asked: Any
+    ) -> Experiment:
+        """The stage as the paper's experiment; `asked` says which of its trainings it takes."""
+
+        def measure(bench: Bench) -> Tables:
+            return self.measure(bench, paper_trainings(bench, **asked))
+
+        name, source = f"{paper}-{self.name}", self.source + place
+        return Experiment(name, self.title, source, measure, self.claims, self.figures, minutes)
+
+    def on(self, trainings: Trainings) -> Experiment:
+        """The stage on these trainings, with a table of its findings."""
+        taken = {"one": 1, "some": SOME, "all": len(trainings.seeds)}[self.seeds]
+        own = replace(trainings, seeds=trainings.seeds[:taken])
+
+        def measure(bench: Bench) -> Tables:
+            tables = self.measure(bench, own)
+            return {**tables, "findings": findings_table(self.findings(tables))}
+
+        return Experiment(f"debate-{self.name}", self.title, self.source, measure, self.claims, self.figures)

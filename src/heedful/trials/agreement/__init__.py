@@ -1,0 +1,1 @@
+"""Do two ways to score words agree? Rank correlations and overlaps."""

@@ -1,0 +1,1 @@
+"""What happens when words or items go: flips, smallest sets, deletions, and what foretells them."""

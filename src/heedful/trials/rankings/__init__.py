@@ -1,0 +1,1 @@
+"""Whose words or items matter most: scores of a layer's items, and of a subject's words."""

@@ -1,0 +1,180 @@
+"""Rankings of a subject's words: whose deletion should matter most.
+
+Attention, gradients at the embedded words, what happens when a word is left out, LIME, chance; and a user's
+own scores, such as an array from Captum. Scores are (B,T), the highest most important; what stands on padding
+is not read. Chance belongs to the text (`batch.rows`) and the word, so neither padding nor the cut into
+batches matters; it also breaks ties.
+
+Axes: B texts, T words.
+"""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import torch
+from numpy.typing import ArrayLike
+from torch import Tensor
+
+from heedful.data.batches import Batch
+from heedful.errors import UserError, choose_from
+from heedful.models.dot_attention import dot_score
+from heedful.models.subject import Subject
+from heedful.trials.erasure.linear_votes import in_numpy
+from heedful.trials.erasure.rereading import Reader
+from heedful.trials.rankings import layer_rankings as layer
+from heedful.trials.rankings.lime import lime
+from heedful.trials.rankings.word_chance import chance_of
+from heedful.trials.rankings.word_gradients import (
+    Doubted,
+    dot_gradient_times_input,
+    gradient_times_input,
+    integrated_gradients,
+)
+
+WordRanking = Callable[..., Tensor | Doubted]  # ranking(reader, seed=0)
+OwnRanking = Callable[[Subject, Batch], "Tensor | ArrayLike"]
+
+
+def attention(reader: Reader, *, seed: int = 0) -> Tensor:
+    """The attention to each word; in a hierarchical model its weight × its sentence's."""
+    return reader.attention[0].double()
+
+
+def gradient(reader: Reader, *, seed: int = 0) -> Tensor:
+    """Gradient × input for the decided class, through the attention too."""
+    score = dot_score(reader.subject)
+    if score is not None:
+        return dot_gradient_times_input(score, reader.trace)
+    return gradient_times_input(reader.subject, reader.batch)
+
+
+def gradient_held(reader: Reader, *, seed: int = 0) -> Tensor:
+    """Gradient × input for the decided class, with the attention held constant."""
+    return gradient_times_input(reader.subject, reader.batch, held=True)
+
+
+def jain_wallace(reader: Reader, *, seed: int = 0) -> Tensor:
+    """|gradient × input| with the attention held constant, as Jain & Wallace (2019) take it: no sign."""
+    return gradient_times_input(reader.subject, reader.batch, held=True).abs()
+
+
+def integrated(reader: Reader, *, seed: int = 0) -> Doubted:
+    """Integrated gradients from the zero vector, with their own completeness error."""
+    return integrated_gradients(reader.subject, reader.batch)
+
+
+def leave_one_out(reader: Reader, *, seed: int = 0) -> Tensor:
+    """How far the log-odds of the decided class fall when the word is taken out; 0 on padding.
+
+    They order words as the fall of its probability does, and do not saturate.
+    """
+    alone = reader.each_out()  # (B,T,K)
+    fall = reader.lead(reader.logits)[:, None] - reader.lead(alone.transpose(0, 1)).T
+    return fall.masked_fill(~reader.batch.mask, 0)
+
+
+def by_lime(reader: Reader, *, seed: int = 0) -> Doubted:
+    """The weights of a linear model on masked texts."""
+    return lime(reader, seed=seed)
+
+
+def contribution(reader: Reader, *, seed: int = 0) -> Tensor:
+    """What each word adds to the margin at the attention layer (its exact Shapley value there).
+
+    For subjects with a linear head over one row of weights, whose items are words.
+    """
+    if reader.batch.sentences is not None:
+        raise UserError(
+            "Contributions of words need attention over words next to the head: this has two levels."
+        )
+    added = layer.contribution(reader.trace)
+    return torch.nn.functional.pad(added, (0, reader.batch.mask.shape[1] - added.shape[1]))
+
+
+def random(reader: Reader, *, seed: int = 0, sample: int = 0) -> Tensor:
+    """By chance; each `sample` is another draw."""
+    return torch.from_numpy(chance_of(reader.batch, seed, sample=1 + sample)).to(reader.batch.mask.device)
+
+
+def shuffled(reader: Reader, *, seed: int = 0) -> Tensor:
+    """The attention to the words, dealt out anew among the words of the text.
+
+    The subject still reads by its own weights, so this is what a ranking as uneven as attention gets by
+    chance.
+    """
+    weights = attention(reader)
+    lot = torch.from_numpy(chance_of(reader.batch, seed, sample=-(2**22))).to(weights)
+    order = lot.masked_fill(~reader.batch.mask, 2).argsort(1)  # words first, by their lots
+    return torch.zeros_like(weights).scatter_(1, order, weights)
+
+
+WORD_RANKINGS: dict[str, WordRanking] = {
+    "attention": attention,
+    "gradient": gradient,
+    "gradient-held": gradient_held,
+    "jain-wallace": jain_wallace,
+    "integrated": integrated,
+    "leave-one-out": leave_one_out,
+    "lime": by_lime,
+    "contribution": contribution,
+    "random": random,
+    "shuffled": shuffled,
+}
+
+
+def word_scores(
+    ranking: "str | OwnRanking | ArrayLike | Tensor",
+    subject: Subject,
+    batch: Batch,
+    *,
+    seed: int = 0,
+    how: str = "delete",
+) -> "Tensor | Doubted":
+    """The scores (B,T) of a ranking: its name, a function of subject and batch, or one's own array.
+
+    `how` words are taken out matters to leave-one-out and LIME.
+    """
+    return scores_with(Reader(subject, batch, how=how), ranking, seed=seed)
+
+
+def scores_with(
+    reader: Reader, ranking: "str | OwnRanking | ArrayLike | Tensor", *, seed: int = 0
+) -> "Tensor | Doubted":
+    """As `word_scores`, for what a reader reads: several rankings then share its trace."""
+    if isinstance(ranking, str):
+        return WORD_RANKINGS[choose_from("ranking of words", ranking, WORD_RANKINGS)](reader, seed=seed)
+    mask = reader.batch.mask
+    given = ranking(reader.subject, reader.batch) if callable(ranking) else ranking
+    scores = torch.as_tensor(given).detach().to(mask.device, torch.float64)
+    if scores.shape != mask.shape:
+        raise UserError(
+            f"A ranking of these words needs one score for each, {tuple(mask.shape)}, "
+            f"but has {tuple(scores.shape)}."
+        )
+    bad = (scores.isnan() & mask).any(1)
+    if bad.any():
+        raise UserError(f"Row {int(bad.nonzero()[0])} of the ranking has a score that is not a number.")
+    return scores
+
+
+def word_order(scores: Tensor, batch: Batch, *, seed: int = 0) -> Tensor:
+    """Places of words (B,T) by descending score, ties by seeded chance, padding last."""
+    real = in_numpy(batch.mask)
+    falling = -in_numpy(scores.double())
+    keys = np.where(real, falling, np.inf)
+    order = keys.argsort(1)
+    ranked = np.take_along_axis(keys, order, 1)
+    tied = ((ranked[:, 1:] == ranked[:, :-1]) & (ranked[:, 1:] < np.inf)).any(1)
+    tied |= (real & (falling == np.inf)).any(1)  # a score of −∞ still comes before padding
+    if tied.any():
+        drawn = chance_of(batch, seed)[tied]
+        order[tied] = np.lexsort((drawn, keys[tied], ~real[tied]), axis=1)
+    return torch.from_numpy(order).to(batch.mask.device)
+
+
+def rankings_of_words(reader: Reader, names: Sequence[str] | None = None) -> list[str]:
+    """These names, checked; or all rankings that the subject can have, but LIME, which takes long."""
+    if names is not None:
+        return [choose_from("ranking of words", name, WORD_RANKINGS) for name in names]
+    linear = reader.batch.sentences is None and reader.trace.linear is not None
+    return [name for name in WORD_RANKINGS if name != "lime" and (linear or name != "contribution")]

@@ -1,0 +1,1 @@
+"""What happens when the weights are others: adversaries and permutations."""
