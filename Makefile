@@ -9,7 +9,7 @@ ifneq ($(wildcard ../shared/data),)
 export HEEDFUL_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: help demo test quick lint check format clean
+.PHONY: help demo test quick slow lint check format clean
 
 help:            ## show the targets
 	@grep -E '^[a-z]+: .*##|^[a-z]+:  *##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 12
@@ -21,10 +21,13 @@ demo: $(VENV)/.demo   ## install what the demo needs, then run it
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses auto --quiet
 
 test: $(VENV)/.test   ## install the test extras, then run the whole suite
-	$(PYTEST) -m "not docs"
+	$(PYTEST) -m "not docs and not nightly"
 
 quick: $(VENV)/.test  ## the fast tests only
-	$(PYTEST) -m "not slow and not docs"
+	$(PYTEST) -m "not slow and not docs and not nightly"
+
+slow: $(VENV)/.test   ## what takes too long for CI: a thousand damaged folders, all types of transformers
+	$(PYTEST) -m nightly
 
 lint: $(VENV)/.test   ## format, lint and type checks, and the executed examples of the docs
 	$(BIN)/ruff format --check .

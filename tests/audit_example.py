@@ -11,6 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from heedful.auditing.instead import Instead
+from heedful.auditing.questions.answer import Answer, Scale
+from heedful.auditing.result import SCHEMA, AuditVerdict, sentence_of
+from heedful.auditing.rule import ClassReading
 from heedful.records import Estimate, Finding, Interval
 
 POSITIVE = {"gorgeous": 3.1, "witty": 2.4, "moving": 1.9, "delight": 2.8, "fine": 0.8, "heartfelt": 2.2}
@@ -57,10 +61,15 @@ def make_audit(
     texts: bool = True,
     mixes: bool = False,
     long: bool = False,
-    reading: str = "do not show as an explanation",
+    reading: Any = "do not show as an explanation",
+    shown: str = "attention",
+    default: int | None = None,
     seed: int = 7,
 ) -> dict[str, Any]:
-    """The content of `audit.json`: two classes have one score; `long` adds a text of 397 words."""
+    """The content of `audit.json`: two classes have one score; `long` adds a text of 397 words.
+
+    `default` is the number of a class that no word decides.
+    """
     generator = np.random.default_rng(seed)
     instances = [_instance(row, generator, classes, linear) for row in range(count)] if texts else []
     if texts:
@@ -72,58 +81,52 @@ def make_audit(
         instances, itertools.cycle(["worst", "typical", "best", "typical", "typical"]), strict=False
     ):
         text["tags"].append(tag)
-    skill = _finding("word skill", 0.18, 0.14, 0.22, shuffled=0.02, random=0.0)
     return {
-        "schema": 1,
+        "schema": SCHEMA,
         "heedful": "0.1.0",
         "made": "2026-01-02T03:04:05+00:00",
-        "seconds": {"erasure": 1.25, "words": 13.0, "page": 0.4},
+        "seconds": {"deletions-1": 1.25, "browsing": 0.4},
         "subject": {
             "name": "dp on films",
             "kind": "run",
             "model": "dp",
+            "called": "runs/films-dp",
             "classes": list(classes),
-            "linear_head": linear,
             "mixes_tokens": mixes,
             "device": "cpu",
+            "way": None,
+            "cannot": {},
         },
         "data": {
             "name": "films",
             "split": "test",
             "instances": 1821,
-            "accuracy": _finding("accuracy", 0.819, 0.801, 0.836),
+            "accuracy": _finding("accuracy", 0.819, 0.801, 0.836).to_dict(),
             "majority": 0.501,
             "class_counts": {name: 607 + 2 * place for place, name in enumerate(classes)},
+            "confusion": [
+                [500 - 31 * abs(label - code) for code in range(len(classes))]
+                for label in range(len(classes))
+            ],
             "notes": ["3 texts without words were left out."],
             "texts_kept": texts,
         },
-        "verdict": {
-            "reading": reading,
-            "sentence": "Deleting the words that attention ranks first moves the decision hardly more than "
-            "deleting words by chance.",
-            "reasons": [
-                "Word skill is 0.18 [0.14, 0.22], below 0.25.",
-                "Attention needs 14 times as many words as the smallest set.",
-            ],
-            "failed": ["decides"],
-            "caps": ["Seeds were not compared, so the reading cannot be better than “use with care”."],
-            "instead": {
-                "ranking": "gradient × input",
-                "key": "gradient",
-                "why": "It measured best on this model: its first words decide.",
-                "command": 'heedful explain runs/films-dp "a text of yours" --by gradient',
-                "skill": _finding("word skill", 0.93, 0.91, 0.95, shuffled=0.02, random=0.0),
-            },
-        },
-        "questions": _questions(skill),
+        "verdict": _verdict(classes, reading, shown, default).to_dict(),
+        "questions": [answer.to_dict() for answer in _answers()],
         "figures": {
-            "deletion": {"title": "decisions kept", "count": 1811, "measured": "by deleting words"},
-            "single": {"title": "top words", "count": 1787, "measured": "by deleting one word"},
+            "foretells": {"title": "heat-map skill of every map", "count": 251, "measured": "by deletions"},
+            "top": {"title": "top items", "count": 1787, "measured": "by erasing one item"},
         },
+        "plausibility": None,
         "words": _words(generator, classes) if texts else [],
         "instances": instances,
-        "sampling": {"stored": len(instances), "of": 1821, "how": "drawn by seed 0, and the extremes"},
-        "methods": {"seed": 0, "shares": [0.05, 0.1, 0.2, 0.5], "level": 0.95, "epsilon": 0.01},
+        "sampling": {"stored": len(instances), "of": 1821, "how": "the extremes, and some that are wrong"},
+        "methods": {
+            "seed": 0,
+            "shown": "",
+            "closed_form": linear,
+            "maps": ["attention", "gradient", "leave-one-out", "contribution", "shuffled", "random"],
+        },
     }
 
 
@@ -134,7 +137,7 @@ def write_audit(folder: Path, **options: Any) -> dict[str, Any]:
     (folder / "audit.json").write_text(json.dumps(audit, ensure_ascii=False), encoding="utf-8")
     from matplotlib.figure import Figure
 
-    for stem in ("deletion", "single"):
+    for stem in ("foretells", "top"):
         figure = Figure(figsize=(5, 3), layout="constrained")
         axes = figure.add_subplot(xlabel="share of words deleted", ylabel="decision kept")
         axes.plot([0, 0.1, 0.2, 0.5], [1, 0.9, 0.8, 0.7], label="attention")
@@ -227,6 +230,10 @@ def _instance(
         "paths": paths,
         "adversary": _adversary(weights, token_logits[:, 0], read) if columns == 1 else None,
         "tags": ["wrong"] if gold != decided else [],
+        "unread": 0,
+        "unread_tail": False,
+        "unit": "word",
+        "smallest_kind": "exact",
         "disagreement": float(1 - np.corrcoef(weights, leave)[0, 1]) if len(words) > 1 else 0.0,
     }
 
@@ -290,8 +297,15 @@ def _divergence(first: np.ndarray, second: np.ndarray) -> float:
 
 
 def _finding(
-    name: str, value: float, low: float, high: float, *, better: Any = "higher", **baselines: float
-) -> dict[str, Any]:
+    name: str,
+    value: float,
+    low: float,
+    high: float,
+    *,
+    better: Any = "higher",
+    ranking: str = "attention",
+    **baselines: float,
+) -> Finding:
     return Finding(
         name,
         value,
@@ -300,85 +314,94 @@ def _finding(
         interval=Interval(low, high, level=0.95, method="paired bootstrap over instances"),
         baselines={key: Estimate(number) for key, number in baselines.items()},
         better=better,
-        coordinates={"ranking": "attention"},
-    ).to_dict()
+        coordinates={"ranking": ranking},
+    )
 
 
-def _questions(skill: dict[str, Any]) -> list[dict[str, Any]]:
-    asked = [
-        (
-            "decides",
-            "Does attention find the words that decide?",
-            "Hardly: deleting them changes little.",
-            "no",
-            True,
-        ),
-        (
-            "top",
-            "Does its top word matter more than by chance?",
-            "A little more than shuffled weights.",
-            "unsure",
-            True,
-        ),
-        (
-            "agreement",
-            "Do independent measures agree with it?",
-            "Less than they agree with each other.",
-            "no",
-            True,
-        ),
-        (
-            "adversary",
-            "Could very different attention decide alike?",
-            "Yes, as for almost any model.",
-            "yes",
-            False,
-        ),
-        ("needed", "Is attention needed at all?", "Uniform weights do as well.", "no", False),
-        ("stable", "Is it stable over seeds?", "Seeds were not compared.", "not asked", True),
-        ("labels", "Do the words it attends to carry the label?", "Mostly.", "yes", False),
+def _verdict(classes: tuple[str, ...], reading: Any, shown: str, default: int | None) -> AuditVerdict:
+    skill = _finding("heat-map skill", 0.18, 0.14, 0.22, ranking=shown)
+    paint = _finding("paint on words that matter", 0.26, 0.21, 0.31, ranking=shown)
+    read = [
+        ClassReading(
+            name, "cannot say", 97, default=True, why=f"No word decides “{name}”: show nothing there."
+        )
+        if place == default
+        else ClassReading(name, reading, 101 + place, skill, paint, skill)
+        for place, name in enumerate(classes)
     ]
-    questions = []
-    for number, (name, question, answer, outcome, decides) in enumerate(asked, start=1):
+    better = _finding("heat-map skill", 0.93, 0.91, 0.95, ranking="gradient")
+    return AuditVerdict(
+        reading=reading,
+        sentence=sentence_of(reading, shown),
+        reasons=(
+            "Only 26 % [21, 31] of its paint lies on words that matter.",
+            "It foretells 18 % [14, 22] of what the best painting could.",
+            f"For texts decided “{classes[0]}”: its strongest word is one that matters in 18 % [14, 22] of "
+            "texts, not surely 60 %.",
+        ),
+        shown=shown,
+        level=0.995,
+        skill=skill,
+        paint=paint,
+        first=skill,
+        operator=None,
+        limit=Estimate(0.97),
+        room=Estimate(0.5),
+        linear_share=0.61,
+        classes=tuple(read),
+        groups=(),
+        instead=None
+        if reading in ("faithful", "cannot say")
+        else Instead(
+            "gradient", better, Estimate(0.75, Interval(0.7, 0.8, 0.95, "paired")), "faithful", 0.97
+        ),
+    )
+
+
+def _answers() -> list[Answer]:
+    """Some of all outcomes: one decides, one was not asked, one speaks against though it says yes."""
+    asked: list[tuple[str, str, str, Any, bool | None]] = [
+        ("foretells", "Does it foretell what the model does?", "No. It foretells 18 %.", "no", False),
+        ("top", "Does its top item matter more than by chance?", "A little more.", "unsure", None),
+        ("agreement", "Does it agree with leaving items out?", "No better than shuffled.", "no", False),
+        ("adversary", "Could very different attention decide alike?", "Yes.", "yes", False),
+        ("stable", "Is it stable over seeds?", "Seeds were not compared.", "not asked", None),
+        ("labels", "Do the words it attends to carry the label?", "Mostly.", "yes", True),
+    ]
+    answers = []
+    for number, (name, question, words, outcome, good) in enumerate(asked, start=1):
+        you = 0.01 + 0.17 * number
+        skill = _finding("heat-map skill", 0.18, 0.14, 0.22, shuffled=0.02, random=0.0)
+        finding = skill if number == 1 else _finding(name, you, you - 0.05, you + 0.06)
+        # The yardstick of one lies left of it, and another's range falls.
+        scale = Scale(0.0, 1.0, you, you - 0.05, you + 0.06, 0.0, 0.02, 1.0, "best painting")
+        if name == "agreement":
+            scale = Scale(0.0, you, you, you - 0.05, you + 0.06, None, 0.48, 0.3, "gradient")
+        if name == "adversary":
+            scale = Scale(0.69, 0.0, you, you - 0.05, you + 0.06, 0.67, 0.66, 0.0, "no other weights")
         found = outcome != "not asked"
-        you = 0.1 + 0.17 * number
-        questions.append(
-            {
-                "id": name,
-                "number": number,
-                "question": question,
-                "answer": answer,
-                "outcome": outcome,
-                "decides": decides,
-                "finding": skill
-                if number == 1
-                else _finding(name, you, you - 0.05, you + 0.06)
-                if found
-                else None,
-                "scale": {
-                    "low": 0.02,
-                    "high": 1.0,
-                    "you": 0.18 if number == 1 else you,
-                    "you_low": 0.14 if number == 1 else you - 0.05,
-                    "you_high": 0.22 if number == 1 else you + 0.06,
-                    "random": 0.0,
-                    "shuffled": 0.02,
-                    "best": 1.0,
-                    "best_name": "leave-one-out",
-                }
-                if found
-                else None,
-                "evidence": [
+        answers.append(
+            Answer(
+                name,
+                question,
+                outcome,
+                words,
+                "Words are deleted at random and the text is read again." if found else "Not measured.",
+                finding if found else None,
+                scale if found else None,
+                evidence=tuple(
                     _finding(f"share {share}", 0.1 + share, 0.05 + share, 0.2 + share, random=0.0)
                     for share in (0.05, 0.5)
-                ]
+                )
                 if found
-                else [],
-                "figures": {1: ["deletion", "gone"], 2: ["single"]}.get(number, []),
-                "measured": "Words are deleted in the order of a ranking and the text is read again.",
-            }
+                else (),
+                good=good,
+                decides=number == 1,
+                number=number,
+                figures={1: ("foretells", "gone"), 2: ("top",)}.get(number, ()),
+            )
         )
-    return questions
+    return answers
 
 
 def _words(generator: np.random.Generator, classes: tuple[str, ...]) -> list[dict[str, Any]]:
@@ -387,7 +410,7 @@ def _words(generator: np.random.Generator, classes: tuple[str, ...]) -> list[dic
         {
             "word": word,
             "count": int(generator.integers(1, 900)),
-            "type": "positive" if polarity > 0.5 else "negative" if polarity < -0.5 else "neutral",
+            "type": classes[-1] if polarity > 0.5 else classes[0] if polarity < -0.5 else "neutral",
             "polarity": [polarity * (place + 1) / width for place in range(width)],
             "attention": float(abs(polarity) + generator.normal(0, 0.1)),
             "weight": float(generator.random() * 0.2),

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from heedful.lazy import lazily
 
 if TYPE_CHECKING:
-    from heedful.auditing import Audit as Audit
-    from heedful.auditing import audit as audit
+    from heedful.auditing.result import Audit as Audit
+    from heedful.auditing.whole import audit as audit
     from heedful.data.corpus import Corpus as Corpus
     from heedful.data.named import load_data as load_data
     from heedful.models.trace import Trace as Trace
@@ -22,17 +22,4 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-_HOMES = {
-    "Audit": "heedful.auditing",
-    "AttentionClassifier": "heedful.training.estimator",
-    "Corpus": "heedful.data.corpus",
-    "Run": "heedful.training.run",
-    "Trace": "heedful.models.trace",
-    "audit": "heedful.auditing",
-    "explain": "heedful.understanding.one_text",
-    "load_data": "heedful.data.named",
-    "load_run": "heedful.training.run",
-    "train": "heedful.training.from_corpus",
-}
-__all__ = ["__version__", *_HOMES]
-__getattr__ = lazily(__name__, _HOMES)
+__getattr__, __dir__, __all__ = lazily(__name__)

@@ -24,8 +24,8 @@ def test_an_audit_is_timed_stage_by_stage(tmp_path):
     (tmp_path / "films.csv").write_text("\n".join(["text,label", *rows]) + "\n")
     found = measure_audit(str(tmp_path / "films.csv"))
     assert found.audited == found.texts > 5
-    assert {"words", "layer", "weights", "browsing"} <= set(found.stages)
-    assert found.whole > sum(found.stages[name] for name in ("words", "layer"))
+    assert {"deletions-1", "top", "adversary", "browsing"} <= set(found.stages)
+    assert found.whole > sum(found.stages[name] for name in ("deletions-1", "top"))
     assert found.peak_bytes > 2**26
     assert found.processor > 0
 

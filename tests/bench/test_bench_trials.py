@@ -6,6 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 from heedful.cli import app
+from heedful.data import load_data
 
 run = CliRunner().invoke
 SMALL_TRACE = "--instances 11 --shortest 5 --longest 17 --width 7 --classes 3 --rounds 1 --loop-rounds 1"
@@ -124,8 +125,9 @@ def test_the_watch_is_measured_beside_its_training_and_the_flow_beside_an_evalua
     watch, flow = found["watch"], found["flow"]
     assert watch["records"] >= 3
     assert watch["ratio"] == pytest.approx(watch["watched_seconds"] / watch["plain_seconds"])
-    assert flow["texts"] == 48
-    assert flow["occurrences"] == 48 * 4
+    texts = len(load_data(reviews).split("train"))
+    assert flow["texts"] == texts
+    assert flow["occurrences"] == texts * 4
     assert flow["ratio"] == pytest.approx(flow["flow_seconds"] / flow["evaluation_seconds"])
     shown = shown_by(f"watch --part flow --long {reviews} --rounds 1")
     assert "evaluation pass" in shown

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from audit_example import write_audit
-from heedful.report.page import write_page
+from heedful.auditing.page import write_page
 
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+PATIENCE = 60_000  # milliseconds that a state is waited for: a busy machine is slow, not wrong
 SIZES = {"wide": (1280, 850), "narrow": (390, 844)}
 
 
@@ -21,7 +22,9 @@ def browser() -> Iterator[Any]:
     """The browser; where no Chromium is installed its tests are skipped, and counted."""
     if CHROMIUM is None:
         pytest.skip("no Chromium: install Debian's chromium, or set CHROMIUM to its path")
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
+
+    expect.set_options(timeout=PATIENCE)
 
     with sync_playwright() as playwright:
         # A container has no user namespaces for the sandbox; the only pages opened here are our own.
@@ -45,7 +48,7 @@ def visit(browser: Any) -> Iterator[Any]:
     def open_page(address: str, **options: Any) -> Any:
         options.setdefault("viewport", {"width": 1280, "height": 850})
         context = browser.new_context(**options)
-        context.set_default_timeout(10_000)
+        context.set_default_timeout(PATIENCE)
         contexts.append(context)
         page = context.new_page()
         page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)

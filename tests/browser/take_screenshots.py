@@ -2,8 +2,9 @@
 
     python tests/browser/take_screenshots.py AUDIT SERVED CLASSIFIER NO_TEXTS [FOLDER]
 
-AUDIT is an audit's folder, SERVED the address of a running `heedful serve` of a sweep, CLASSIFIER the audit
-of a Hugging Face classifier, NO_TEXTS one made with --no-texts. Hostile words come from the tests' example.
+AUDIT is an audit's folder, SERVED the address of a running `heedful serve` of a run or a sweep, CLASSIFIER
+the audit of a Hugging Face classifier, NO_TEXTS one made with --no-texts. Hostile words come from the tests'
+example. Wide pictures are 1280 pixels wide, narrow ones 390.
 Look at the pictures before they are kept.
 """
 
@@ -14,11 +15,12 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from audit_example import HOSTILE, write_audit
-from heedful.report.page import write_page
+from heedful.auditing.page import write_page
 
 WIDE, NARROW = {"width": 1280, "height": 850}, {"width": 390, "height": 844}
 PAPER = {"width": 794, "height": 1123}  # A4 at 96 dots an inch
@@ -52,9 +54,9 @@ def flippable_text(audit: Path) -> int:
 
 
 def erase(page: Page) -> None:
+    page.get_by_role("link", name="Texts").click()
     page.get_by_role("button", name="Erase the smallest set").first.click()
-    page.locator("#texts").scroll_into_view_if_needed()
-    page.evaluate("document.getElementById('open-text').scrollIntoView()")
+    show(page, "#open-text")
 
 
 def show(page: Page, selector: str) -> None:
@@ -69,33 +71,40 @@ def hostile_page(folder: Path) -> str:
 
 
 def take(audit: Path, served: str, classifier: Path, no_texts: Path, folder: Path) -> None:
-    """Every state once, each at most 250 kB."""
+    """Every state once, each at most 100 kB."""
     page_file = (audit / "index.html").resolve().as_uri()
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
 
-        def keep(page: Page, name: str) -> None:
+        def keep(page: Page, name: str, *, whole: bool = False) -> None:
             page.wait_for_timeout(200)
             path = folder / f"{name}.png"
-            page.screenshot(path=path)
-            assert path.stat().st_size <= 250_000, f"{path} is too large"
+            page.screenshot(path=path, full_page=whole)
+            with Image.open(path) as picture:
+                fewer = picture.convert("RGB").quantize(48)
+            fewer.save(path, optimize=True)
+            assert path.stat().st_size <= 100_000, f"{path} is too large"
 
         page = open_page(browser, page_file, viewport=WIDE)
         keep(page, "first-screen")
-        page.evaluate("document.getElementById('questions').scrollIntoView()")
-        keep(page, "questions")
-        page.locator("#question-decides summary").click()
-        page.evaluate("document.getElementById('question-decides').scrollIntoView()")
+        for part in ("accuracy", "questions"):
+            show(page, f"#{part}")
+            keep(page, part)
+        page.locator("#question-foretells summary").click()
+        show(page, "#question-foretells")
         keep(page, "evidence")
+        page.get_by_role("link", name="Terms").click()
+        keep(page, "terms")
         page = open_page(browser, f"{page_file}#text={telling_text(audit)}", viewport=WIDE)
         erase(page)
         keep(page, "erased")
         page.get_by_role("button", name="attention score").click()
-        page.evaluate("document.getElementById('words').scrollIntoView()")
+        show(page, "#words")
         keep(page, "words")
         keep(open_page(browser, page_file, viewport=WIDE, color_scheme="dark"), "first-screen-dark")
         narrow = open_page(browser, page_file, viewport=NARROW)
         keep(narrow, "narrow")
+        keep(narrow, "narrow-whole", whole=True)
         erase(narrow)
         keep(narrow, "narrow-erased")
         live = open_page(browser, served, viewport=WIDE)

@@ -3,6 +3,7 @@
 import re
 import threading
 import time
+from contextlib import contextmanager
 
 import pytest
 from overlaps import overlapping_texts
@@ -11,26 +12,16 @@ from playwright.sync_api import expect
 pytestmark = pytest.mark.browser
 
 
-@pytest.fixture(scope="module")
-def address(tmp_path_factory):
-    """A running server with three models, of which each stands for another λ."""
+@contextmanager
+def running(models, audit=None):
+    """The address of a server of these models."""
     import uvicorn
 
-    from audit_example import write_audit
-    from heedful.report.page.writing import page_content
-    from heedful.training import train
     from heedful.web import create_app
-    from heedful.web.models import served
     from heedful.web.server import bind
-    from small_reviews import SETTINGS, write_reviews
 
-    folder = tmp_path_factory.mktemp("audit")
-    reviews = str(write_reviews(folder / "reviews.csv"))
-    scales = (1.0, 10.0, 100.0)
-    models = [served(train(reviews, model="dp", seed=0, scale=scale, **SETTINGS)) for scale in scales]
-    content = page_content(write_audit(folder, count=5), folder / "figures")
     listening = bind("127.0.0.1", 0)
-    server = uvicorn.Server(uvicorn.Config(create_app(models, audit=content), log_level="error", ws="none"))
+    server = uvicorn.Server(uvicorn.Config(create_app(models, audit=audit), log_level="error", ws="none"))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()
     while not server.started:
@@ -39,6 +30,36 @@ def address(tmp_path_factory):
     server.should_exit = True
     thread.join(10)
     listening.close()
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory):
+    """A running server with three models, of which each stands for another λ."""
+    from audit_example import write_audit
+    from heedful.auditing.page.writing import page_content
+    from heedful.training import train
+    from heedful.web.models import served
+    from small_reviews import SETTINGS, write_reviews
+
+    folder = tmp_path_factory.mktemp("audit")
+    reviews = str(write_reviews(folder / "reviews.csv"))
+    scales = (1.0, 10.0, 100.0)
+    models = [served(train(reviews, model="dp", seed=0, scale=scale, **SETTINGS)) for scale in scales]
+    with running(models, page_content(write_audit(folder, count=5), folder / "figures")) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def box_address():
+    """A running server of a black box, which decides by one word."""
+    from heedful.models.black_box import BlackBox
+    from heedful.web.models import ServedModel
+
+    box = BlackBox(
+        lambda texts: [0.9 if "gorgeous" in text else 0.2 for text in texts], classes=("bad", "fine")
+    )
+    with running([ServedModel("box", box)]) as found:
+        yield found
 
 
 TEXT = "the plot is dull but the film is gorgeous and witty <b>bold</b>"
@@ -64,12 +85,39 @@ def test_erasing_and_reading_again_are_two_things(visit, address):
     answer.locator(".decision").wait_for()
     assert again.is_hidden()
     answer.locator("button.word").first.click()
-    assert "Without 1 word" in answer.locator(".decision").inner_text()
+    expect(answer.locator(".decision")).to_contain_text("Without 1 word")
     again.click()
     expect(answer.locator(".erased")).to_have_count(0)
     assert "Read again without: the" in answer.locator(".notice").inner_text()
     assert answer.locator(".painted").first.inner_text().startswith("plot is dull")
     assert page.locator("#own-text").input_value() == TEXT
+
+
+def test_ctrl_and_enter_read_the_text(visit, address):
+    page = visit(address)
+    page.locator("#own-text").fill(TEXT)
+    page.locator("#own-text").press("Enter")
+    expect(page.locator("#answer .decision")).to_have_count(0)
+    page.locator("#own-text").press("Control+Enter")
+    expect(page.locator("#answer .decision")).to_contain_text("Decision:")
+
+
+def test_words_of_a_black_box_are_marked_and_the_text_is_read_again_without_them(visit, box_address, size):
+    page = visit(box_address, viewport=size)
+    page.locator("#own-text").fill("a gorgeous film")
+    page.locator("#own-text").press("Control+Enter")
+    answer = page.locator("#answer")
+    expect(answer.locator(".decision")).to_contain_text("fine")
+    assert answer.get_by_role("group", name="Paint the text by").locator("button").all_inner_texts() == [
+        "leave-one-out"
+    ]
+    assert "step-5" in answer.locator("button.word", has_text="gorgeous").get_attribute("class")
+    answer.locator("button.word", has_text="gorgeous").click()
+    expect(answer.locator(".decision")).to_contain_text("1 word marked")
+    assert overlapping_texts(page, "#try") == []
+    answer.get_by_role("button", name=re.compile("Read the text again")).click()
+    expect(answer.locator(".decision")).to_contain_text("bad")
+    assert "Read again without: gorgeous" in answer.locator(".notice").inner_text()
 
 
 def test_the_slider_moves_between_trained_models(visit, address):

@@ -39,6 +39,7 @@ COMMANDS = [
     "scores",
     "flow",
     "erase",
+    "heads",
     "debate",
     "reproduce",
     "sweep",
@@ -53,9 +54,11 @@ COMMANDS = [
     "bench watch",
     "bench erasure",
     "bench words",
+    "bench transformer",
     "bench debate",
     "bench audit",
-    "bench verdict",
+    "bench fuzz",
+    "bench serve",
 ]
 
 
@@ -81,7 +84,7 @@ def test_data_list_is_json_for_machines():
 
 def test_showing_a_file_counts_its_classes_and_says_what_was_guessed(tmp_path):
     path = write_reviews(tmp_path / "reviews.csv")
-    result = run(app, ["data", "show", str(path), "--text", "body", "--json"])
+    result = run(app, ["data", "show", str(path), "--text", "body", "--test-share", "0.1", "--json"])
     shown = json.loads(result.stdout)
     assert result.exit_code == 0
     assert shown["classes"]["train"] == {"0": 16, "1": 16}
@@ -139,7 +142,7 @@ def test_a_mistake_is_no_traceback_in_a_real_process(tmp_path):
 @pytest.mark.parametrize(
     "command",
     ["demo", "train data-1", "erase nowhere", "explain nowhere text", "debate data-1", "gallery bahdanau"]
-    + ["data show data-1", "bench words", "bench verdict"],
+    + ["data show data-1", "bench words"],
 )
 def test_a_seed_that_no_generator_takes_is_refused_everywhere(command, seed, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -159,7 +162,7 @@ def test_the_largest_seed_is_taken(tmp_path):
 
 
 STUDY = 'corpora = ["data-1"]\nmodels = ["dp"]\n'
-WRITERS = ["reproduce sun-lu-fig2 --quick", "sweep ../study.toml", "gallery bahdanau", "bench verdict"]
+WRITERS = ["reproduce sun-lu-fig2 --quick", "sweep ../study.toml", "gallery bahdanau"]
 
 
 @pytest.fixture
@@ -223,7 +226,7 @@ def test_a_device_that_is_not_there_is_one_sentence_before_any_plan(command, pla
 def test_the_demo_is_json_for_machines_and_runs_where_it_is_told(place, monkeypatch):
     from types import SimpleNamespace
 
-    import heedful.auditing
+    from heedful.auditing import forecast, whole
 
     keys = [
         "schema",
@@ -248,9 +251,9 @@ def test_the_demo_is_json_for_machines_and_runs_where_it_is_told(place, monkeypa
         return SimpleNamespace(content=dict.fromkeys(keys, 1), folder=out)
 
     monkeypatch.setattr("heedful.cli.demo._corpus", lambda: SimpleNamespace(name="made"))
-    monkeypatch.setattr(heedful.auditing, "promise", lambda *asked, **more: ["a plan"])
-    monkeypatch.setattr(heedful.auditing, "train_for_audit", trained)
-    monkeypatch.setattr(heedful.auditing, "audit", audited)
+    monkeypatch.setattr(forecast, "promise", lambda *asked, **more: ["a plan"])
+    monkeypatch.setattr(whole, "train_for_audit", trained)
+    monkeypatch.setattr(whole, "audit", audited)
     result = run(app, ["demo", "--json", "--device", "cpu:0", "--out", "here"])
     assert result.exit_code == 0, result.stderr
     assert json.loads(result.stdout) == {**dict.fromkeys(keys, 1), "folder": "here"}

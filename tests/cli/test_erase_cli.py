@@ -11,7 +11,7 @@ from heedful.data.batches import make_batch
 from heedful.records import read_rows
 from heedful.training import load_run
 from heedful.training.from_corpus import train
-from heedful.training.reopening import corpus_of, encode_for
+from heedful.training.texts_of_run import corpus_of, encode_for
 
 run = CliRunner().invoke
 
@@ -47,7 +47,7 @@ def test_the_findings_of_a_layer_are_json_with_intervals_counts_and_baselines(ru
     assert result.exit_code == 0, result.output
     shown = json.loads(result.stdout)
     assert shown["schema"] == 1
-    assert shown["instances"] == len(read_rows(tmp_path / "rows")) == 12
+    assert shown["instances"] == len(read_rows(tmp_path / "rows")) == 48
     by_name = {
         (finding["name"], finding["coordinates"].get("ranking")): finding for finding in shown["findings"]
     }
@@ -86,9 +86,9 @@ def by_name(result, name):
 def test_scores_of_ones_own_are_ranked_beside_the_others(runs, tmp_path, suffix):
     trained = load_run(runs / "dp")
     texts = encode_for(trained.model, corpus_of(trained).split("test"))
-    trace = trained.model.trace(make_batch(texts, range(12)))
+    trace = trained.model.trace(make_batch(texts, range(48)))
     # Attention under another name: the same numbers must come out, whatever stands behind a text's words.
-    padded = np.full((12, 40), np.nan)
+    padded = np.full((48, 40), np.nan)
     padded[:, : trace.weights.shape[1]] = trace.weights
     path = tmp_path / f"scores{suffix}"
     if suffix == ".npy":
@@ -108,7 +108,7 @@ def test_other_scores_are_another_question(runs, tmp_path):
     command = ["erase", str(runs / "dp"), "--rankings", f"mine={tmp_path / 'scores.npy'}"]
     shown = []
     for seed in range(2):
-        np.save(tmp_path / "scores.npy", np.random.default_rng(seed).random((12, 30)))
+        np.save(tmp_path / "scores.npy", np.random.default_rng(seed).random((48, 30)))
         shown.append(json.loads(run(app, [*command, "--json"]).stdout))
     assert shown[0]["rows"] != shown[1]["rows"]
 
@@ -152,10 +152,10 @@ def test_a_mistake_gets_one_sentence_and_exit_code_two(runs, options, sentence):
 def test_scores_that_do_not_fit_the_split_are_refused(runs, tmp_path):
     path, out = tmp_path / "scores.json", tmp_path / "out"
     for rows, sentence in (
-        ([[1.0, 2.0]] * 11, "each of the 12 texts of the split, but"),
-        ([[1.0, 2.0]] * 12, "items, but the ranking 'mine' has scores for 2 of them"),
-        ([[[1.0]]] * 12, "one list of numbers"),
-        ([["high"]] * 12, "does not hold a table of numbers"),
+        ([[1.0, 2.0]] * 47, "each of the 48 texts of the split, but"),
+        ([[1.0, 2.0]] * 48, "items, but the ranking 'mine' has scores for 2 of them"),
+        ([[[1.0]]] * 48, "one list of numbers"),
+        ([["high"]] * 48, "does not hold a table of numbers"),
     ):
         path.write_text(json.dumps(rows))
         command = [

@@ -21,7 +21,7 @@ def test_help_has_an_example():
 
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
-    [(["serve", "nowhere"], "not a run"), (["serve", "nowhere", "--audit", "gone"], "no file")],
+    [(["serve", "nowhere"], "not a run"), (["serve", "nowhere", "--audit", "gone"], "holds no audit")],
 )
 def test_a_mistake_gets_one_sentence_and_exit_code_two(arguments, sentence, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

@@ -217,10 +217,10 @@ def test_a_run_that_is_not_whole_names_the_missing_file(trained, name):
         (["good fun,1", "bad fun,0", "good film,1", "bad film,0"], "too few rows (4 different texts)"),
         (
             [f"{'?' * row if row % 2 else f'film {row}'},{row % 2}" for row in range(40)],
-            "needs at least one word",
+            "has only one class",
         ),
     ],
-    ids=["too few", "no word"],
+    ids=["too few", "no word in one class"],
 )
 def test_texts_that_cannot_be_learnt_from_leave_no_folder(tmp_path, rows, sentence):
     (tmp_path / "tiny.csv").write_text("\n".join(["text,label", *rows]) + "\n")
@@ -234,7 +234,7 @@ def test_texts_that_cannot_be_learnt_from_leave_no_folder(tmp_path, rows, senten
 def test_python_refuses_a_seed_that_no_generator_takes(reviews, seed):
     from heedful.data import load_data
     from heedful.errors import UserError
-    from heedful.study.debate import debate_on
+    from heedful.papers.debate.preparing import debate_on
     from heedful.training import train
 
     for call in (train, load_data, debate_on):

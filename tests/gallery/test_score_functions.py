@@ -6,7 +6,7 @@ from matplotlib.figure import Figure
 
 from heedful.attention import SCORES
 from heedful.gallery.learning import parameters_of
-from heedful.gallery.scores import (
+from heedful.gallery.score_functions import (
     BASELINE,
     ENTRY,
     FIGURE,

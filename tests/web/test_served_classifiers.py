@@ -43,7 +43,7 @@ def test_a_text_is_decided_and_painted_and_nothing_is_called_exact(client):
     assert text["words"][:4] == ["A", "wonderful", ",", "superb"]
     assert len(text["weights"]) == len(text["words"])
     assert text["probabilities"][text["decided"]] > 0.5
-    assert set(text["rankings"]) == {"gradient", "leave-one-out"}
+    assert set(text["rankings"]) == {"gradient", "leave-one-out", "rollout"}
     assert text["token_logits"] is None  # its head is not linear: no clicks
     assert text["smallest_kind"] == "upper bound"
     assert len(text["paths"]["attention"]) == sum(text["read"]) + 1
@@ -73,5 +73,5 @@ def test_a_text_that_it_cannot_read_gets_a_sentence(client, text, sentence):
 
 
 def test_a_classifier_that_is_not_there_is_refused(tmp_path):
-    with pytest.raises(UserError, match="No Hugging Face classifier could be loaded"):
+    with pytest.raises(UserError, match="No classifier could be loaded"):
         open_models(f"hf:{tmp_path / 'nowhere'}")

@@ -5,19 +5,21 @@ import json
 import re
 import sys
 import threading
+from dataclasses import replace
 from html import escape
 
 import numpy as np
 import pytest
 from fastapi.testclient import TestClient
 
+from heedful.auditing.page.packing import logits_without
 from heedful.errors import MissingExtra, UserError
-from heedful.report.page.packing import logits_without
 from heedful.understanding import explain
 from heedful.web import Limits, create_app
 from heedful.web.guard import host_name
 from heedful.web.limits import Gate, Overloaded, TooSlow
 from heedful.web.names import names_for, on_this_machine
+from heedful.web.reading import read_text, read_texts
 
 HERE = "http://127.0.0.1:8765"
 
@@ -84,7 +86,7 @@ def test_as_many_characters_as_are_promised_are_read_however_they_are_escaped(cl
 
 
 def test_a_mistake_of_ours_is_answered_without_details(models):
-    def broken(model, text):
+    def broken(model, texts):
         raise RuntimeError("secret detail")
 
     app = create_app(models, reader=broken)
@@ -104,7 +106,7 @@ def test_a_body_that_is_not_declared_as_json_is_not_read(client):
 
 def test_a_request_that_is_too_large_is_refused_before_it_is_read(models):
     read = []
-    app = create_app(models, limits=Limits(body=1000), reader=lambda model, text: read.append(text) or {})
+    app = create_app(models, limits=Limits(body=1000), reader=lambda model, texts: read.extend(texts) or [{}])
     with TestClient(app, base_url=HERE) as client:
         assert ask(client, "x" * 2000).status_code == 413
 
@@ -119,7 +121,7 @@ def test_a_request_that_is_too_large_is_refused_before_it_is_read(models):
 
 def test_a_reading_that_takes_too_long_is_given_up(models):
     stop = threading.Event()
-    app = create_app(models, limits=Limits(reading=0.05), reader=lambda model, text: stop.wait(5) and {})
+    app = create_app(models, limits=Limits(reading=0.05), reader=lambda model, texts: [stop.wait(5) and {}])
     with TestClient(app, base_url=HERE) as client:
         answer = ask(client, "a b")
         stop.set()
@@ -130,7 +132,8 @@ def test_a_reading_that_takes_too_long_is_given_up(models):
 def test_more_texts_than_may_wait_are_refused_with_503(models):
     stop = threading.Event()
     limits = Limits(workers=1, waiting=1, reading=30)
-    app = create_app(models, limits=limits, reader=lambda model, text: {"waited": stop.wait(20)})
+    limits = replace(limits, together=1)
+    app = create_app(models, limits=limits, reader=lambda model, texts: [{"waited": stop.wait(20)}])
     answers = []
     with TestClient(app, base_url=HERE) as client:
         threads = [threading.Thread(target=lambda: answers.append(ask(client, "a b"))) for _ in range(3)]
@@ -147,18 +150,87 @@ def test_more_texts_than_may_wait_are_refused_with_503(models):
     assert sorted(answer.status_code for answer in answers) == [200, 200, 503]
 
 
+def test_texts_that_wait_for_one_model_are_read_together():
+    batches, begin = [], threading.Event()
+
+    def work(whom, texts):
+        begin.wait(5)
+        batches.append((whom, list(texts)))
+        if len(texts) > 1 and "bad" in texts:
+            raise RuntimeError("one of them")
+        return [UserError("refused") if text == "wrong" else (whom, text) for text in texts]
+
+    async def story():
+        gate = Gate(Limits(waiting=9, together=3, characters=30), work)
+        asked = [
+            ("x", "first"),
+            ("x", "a"),
+            ("y", "b"),
+            ("x", "wrong"),
+            ("x", "c"),
+            ("x", "d" * 29),
+            ("y", "bad"),
+        ]
+        waiting = [asyncio.ensure_future(gate.run(whom, text)) for whom, text in asked]
+        await asyncio.sleep(0.05)
+        begin.set()
+        answers = await asyncio.gather(*waiting, return_exceptions=True)
+        gate.close()
+        return asked, answers
+
+    asked, answers = asyncio.run(story())
+    assert batches == [
+        ("x", ["first"]),
+        ("x", ["a", "wrong", "c"]),
+        ("y", ["b", "bad"]),
+        ("y", ["b"]),
+        ("y", ["bad"]),
+        ("x", ["d" * 29]),
+    ]
+    for pair, answer in zip(asked, answers, strict=True):
+        assert answer == pair or (pair[1] == "wrong" and isinstance(answer, UserError)), pair
+
+
+def test_places_are_kept_for_those_who_were_let_in():
+    async def story():
+        gate = Gate(Limits(waiting=1), lambda whom, texts: list(texts))
+        assert [gate.admit() for _ in range(3)] == [True, True, False]
+        await asyncio.gather(gate.run("x", "a"), gate.run("x", "b"))
+        gate.close()
+        return [gate.admit() for _ in range(3)]
+
+    assert asyncio.run(story()) == [True, True, False]
+
+
+def test_a_text_is_read_alike_alone_and_with_others(models):
+    texts = ["a good film", "bad, bad and long: " + "word " * 23, "", "good"]
+    together = read_texts(models[0], texts)
+    assert isinstance(together[2], UserError)
+    for row in (0, 1, 3):
+        alone = read_text(models[0], texts[row])
+        for name in ("words", "gaps", "known", "decided", "smallest", "read", "unread"):
+            assert together[row][name] == alone[name], name
+        for name in ("weights", "probabilities"):
+            assert together[row][name] == pytest.approx(alone[name], abs=1e-5), name
+
+
 def test_a_slow_reader_keeps_its_place_until_it_ends():
     async def story():
-        gate, stop = Gate(Limits(workers=1, waiting=0, reading=0.02)), threading.Event()
+        stop = threading.Event()
+
+        def work(whom, texts):
+            return [stop.wait(5) if text == "slow" else 7 for text in texts]
+
+        gate = Gate(Limits(workers=1, waiting=0, reading=0.02), work)
         with pytest.raises(TooSlow):
-            await gate.run(lambda: stop.wait(5))
+            await gate.run("model", "slow")
         with pytest.raises(Overloaded):
-            await gate.run(lambda: 1)
+            await gate.run("model", "quick")
         stop.set()
         for _ in range(100):
             await asyncio.sleep(0.01)
             try:
-                answer = await gate.run(lambda: 7)
+                answer = await gate.run("model", "quick")
                 break
             except Overloaded:
                 continue
@@ -281,7 +353,7 @@ def test_a_server_without_a_model_is_refused():
 
 def test_the_audit_is_shown_below_the_box(models, tmp_path):
     from audit_example import write_audit
-    from heedful.report.page.writing import page_content
+    from heedful.auditing.page.writing import page_content
 
     content = page_content(write_audit(tmp_path), tmp_path / "figures")
     with TestClient(create_app(models, audit=content), base_url=HERE) as client:

@@ -6,12 +6,13 @@ model. Runs are those of `heedful.train`, on one thread.
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from statistics import mean, stdev
 from typing import Any
 
 import numpy as np
 
+from heedful.bench.found import Found, Table
 from heedful.bench.preparing import prepared
 from heedful.data.corpus import Corpus
 from heedful.errors import MissingExtra, UserError
@@ -190,3 +191,54 @@ def _check(corpus: Corpus) -> None:
             raise UserError(
                 f"Comparing accuracies needs train, dev and test, but {corpus.name} has no {name}."
             )
+
+
+def accuracies(
+    corpus: Corpus,
+    name: str,
+    *,
+    models: Sequence[str],
+    seeds: int,
+    changes: Mapping[str, Any],
+    say: Callable[[str], None],
+) -> Found:
+    """The papers' models beside the papers, and beside a bag of words."""
+    papers = SUN_LU if name == "sst" else {}
+    words = bag_of_words(corpus)
+    say(f"bag of words: test accuracy {words.test_accuracy:.1%} (C {words.chosen['C']:g}, chosen on dev)")
+    reached = train_models(
+        corpus,
+        models or list(papers or SERRANO_SMITH),
+        seeds=range(seeds),
+        changes=changes,
+        done=lambda one: say(
+            f"{one.model}, seed {one.seed}: test accuracy {one.test_accuracy:.1%}, "
+            f"dev {one.dev_accuracy:.1%} (epoch {one.epoch} of {one.epochs}), {one.seconds:.0f} s"
+        ),
+    )
+    found = standings(reached, words=words, papers=papers)
+    columns = ["model", "seeds", "dev", "test", "± (sd)", "− paper", "− words", "seconds"]
+    rows = [
+        [
+            one.model,
+            str(one.seeds),
+            f"{one.dev_accuracy:.1%}",
+            f"{one.test_accuracy:.1%}",
+            "–" if one.spread is None else f"{100 * one.spread:.1f}",
+            _beside(one.test_accuracy, one.paper),
+            _beside(one.test_accuracy, one.bag_of_words),
+            f"{one.seconds:.0f}",
+        ]
+        for one in found
+    ]
+    numbers = {
+        "corpus": name,
+        "bag_of_words": asdict(words),
+        "models": [asdict(one) for one in found],
+        "runs": [asdict(one) for one in reached],
+    }
+    return Found(numbers, (Table(f"Accuracies on {name}, means over seeds", columns, rows),))
+
+
+def _beside(value: float, other: float | None) -> str:
+    return "–" if other is None else f"{100 * (value - other):+.1f}"

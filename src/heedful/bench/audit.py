@@ -13,6 +13,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from heedful.bench.found import Found, Table, numbers_of
 from heedful.data.named import data_folder
 from heedful.errors import UserError
 
@@ -26,11 +27,11 @@ import json, sys, tempfile, time
 from pathlib import Path
 import torch
 torch.set_num_threads(1)
-from heedful.auditing import audit
+from heedful.auditing.whole import audit
 from heedful.data.named import load_data
 from heedful.training import train
 from heedful.training.evaluation import evaluate
-from heedful.training.reopening import encode_for
+from heedful.training.texts_of_run import encode_for
 source, data_dir, model, limit = json.loads(sys.argv[1])
 corpus = load_data(source, data_dir=data_dir)
 run = train(corpus, model=model, epochs=1)
@@ -105,3 +106,15 @@ def measure_audit(
         reason = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
         raise UserError(f"The audit that was to be measured failed: {reason.removeprefix(_OURS)}")
     return AuditTimes(source, model, **json.loads(done.stdout.splitlines()[-1]))
+
+
+def audit(source: str | None, *, model: str, limit: int | None, data_dir: str | Path | None = None) -> Found:
+    """An audit, page included, beside one evaluation pass."""
+    found = measure_audit(source, model=model, limit=limit, data_dir=data_dir)
+    rows = [[name, f"{seconds:.1f} s"] for name, seconds in found.stages.items()]
+    rows += [["the whole audit", f"{found.whole:.1f} s"], ["one evaluation pass", f"{found.plain:.2f} s"]]
+    rows += [["the whole audit, of the processor", f"{found.processor:.1f} s"]]
+    rows += [["peak memory", f"{found.peak_bytes / 2**30:.2f} GB"]]
+    title = f"{found.audited:,} of {found.texts:,} texts of {Path(found.source).name}"
+    told = f"allowed: {found.allowed:.0f} s and 3 GB: {'kept' if found.within else 'NOT kept'}"
+    return Found(numbers_of(found, "allowed", "within"), (Table(title, ["stage", "taken"], rows), told))

@@ -10,12 +10,14 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
 from scipy import stats
 from torch import nn
 
+from heedful.bench.found import Found, Table, numbers_of
 from heedful.bench.timing import take_turns
 from heedful.data.batches import make_batch
 from heedful.data.named import is_at_hand, load_data
@@ -24,11 +26,11 @@ from heedful.models.trace import Trace
 from heedful.training.devices import one_thread
 from heedful.training.from_corpus import train_run
 from heedful.training.presets import prepare
-from heedful.training.reopening import encode_for
-from heedful.trials.adversary import Adversary, exact_adversary
-from heedful.trials.ascent import ascent_adversary
-from heedful.trials.kendall import kendall
+from heedful.training.texts_of_run import encode_for
+from heedful.trials.agreement.kendall import kendall
 from heedful.trials.stream import sample_rows
+from heedful.trials.weights.adversary import Adversary, exact_adversary
+from heedful.trials.weights.ascent import ascent_adversary
 
 CORPUS, MODEL, EPOCHS = "imdb", "dp", 5
 ROUNDING = 1e-6  # nats: the ascent climbs in single precision
@@ -165,3 +167,41 @@ def _least(run: Callable[[Trace], Adversary], trace: Trace, rounds: int) -> tupl
         result = run(fresh)
         least = min(least, time.process_time() - begun)
     return result, least
+
+
+def tau(lengths: Sequence[int], *, instances: int, rounds: int, seed: int) -> Found:
+    """Kendall's τ beside a loop over SciPy's."""
+    speeds = measure_tau(lengths, instances=instances, rounds=rounds, seed=seed)
+    table = Table(
+        f"Kendall's τ-b with p-values of {instances:,} texts, beside a loop over scipy.stats.kendalltau "
+        "(aims: 100 × at 20 words, 20 × at 200, 8 × at 400)",
+        ["words", "loop, ms", "ours, ms", "×", "apart, at most"],
+        [
+            [
+                str(one.tokens),
+                f"{1000 * one.loop_seconds:.0f}",
+                f"{1000 * one.seconds:.1f}",
+                f"{one.ratio:.0f}",
+                f"{one.largest_difference:.1g}",
+            ]
+            for one in speeds
+        ],
+        left=0,
+    )
+    return Found([numbers_of(one) for one in speeds], (table,))
+
+
+def adversary(
+    trace: Trace, epsilon: float, *, made: bool, restarts: int, steps: int, **settings: Any
+) -> Found:
+    """The exact adversary beside gradient ascent; `settings` are those of `measure_adversary`."""
+    speed = measure_adversary(trace, epsilon, restarts=restarts, steps=steps, **settings)
+    of = "made-up texts" if made else "test reviews of IMDB"
+    told = (
+        f"The exact adversary on {speed.instances:,} {of}, {speed.mean_tokens:.0f} words on average: "
+        f"{speed.seconds:.2f} s, the ascent with {restarts} starts of {steps} steps "
+        f"{speed.ascent_seconds:.1f} s: {speed.ratio:.0f} × (aim: at least 150). It goes "
+        f"{speed.mean_gain:.3f} nats farther on average ({speed.least_gain:.1g} at the least), is behind "
+        f"the ascent on {speed.behind} texts, and over ε by at most {max(speed.largest_excess, 0):.1g}."
+    )
+    return Found(numbers_of(speed, made=made), (told,))

@@ -19,14 +19,15 @@ from unittest import mock
 import torch
 from torch import Tensor, nn
 
+from heedful.bench.found import Found, Table, numbers_of
 from heedful.errors import MissingExtra
 from heedful.models.trace import Trace, decisions
 from heedful.training.devices import one_thread
-from heedful.trials import compiled
-from heedful.trials.erased import leave_one_out
-from heedful.trials.flips import flip_sizes
-from heedful.trials.rankings import order_of
-from heedful.trials.smallest import smallest_flips
+from heedful.trials.erasure import compiled
+from heedful.trials.erasure.erased import leave_one_out
+from heedful.trials.erasure.flips import flip_sizes
+from heedful.trials.erasure.smallest import smallest_flips
+from heedful.trials.rankings.layer_rankings import order_of
 
 RANKINGS = ("attention", "gradient", "product", "signed", "random")
 
@@ -283,3 +284,55 @@ def _fresh(trace: Trace) -> Trace:
     for name in ("token_logits", "present"):
         vars(trace).pop(name, None)
     return trace
+
+
+def flips(trace: Trace, *, rounds: int, loop_rounds: int) -> Found:
+    """Sizes of flips beside loops over erasures."""
+    times = measure_flips(trace, rounds=rounds, loop_rounds=loop_rounds)
+    ways = {
+        "usual loop": times.usual,
+        "lean loop": times.lean,
+        "heedful without numba": times.uncompiled,
+        "heedful": times.ours,
+    }
+    table = Table(
+        f"Flip sizes of one ranking, {times.instances} texts of up to {times.longest} words, "
+        f"{times.steps} steps (aim: at least 120 × the lean loop)",
+        ["way", "ms", "× the lean loop"],
+        [[way, f"{1000 * took:.2f}", f"{times.lean / took:.1f}"] for way, took in ways.items()],
+    )
+    told = (
+        f"Texts on which two ways differ: {times.differing}. Five rankings and the exact minimum take "
+        f"{times.whole_to_one:.1f} × one ranking (aim: at most 5)."
+    )
+    ratios = ("times_lean", "times_usual", "uncompiled_times_lean", "whole_to_one")
+    return Found(numbers_of(times, *ratios), (table, told))
+
+
+def growth(lengths: tuple[int, ...], *, rounds: int) -> Found:
+    """How the time grows with the length of the texts."""
+    found = measure_growth(lengths, rounds=rounds)
+    first = found.seconds[0]
+    table = Table(
+        "One ranking and the exact minimum (aim: at most 30 × from the first length to 16 times it)",
+        ["words of a text", "ms", "× the first", "× the one before"],
+        [
+            [f"{tokens:,}", f"{1000 * took:.2f}", f"{took / first:.2f}", f"{took / before:.2f}"]
+            for tokens, took, before in zip(
+                found.lengths, found.seconds, (first, *found.seconds), strict=False
+            )
+        ],
+        left=0,
+    )
+    return Found(numbers_of(found, "ratio"), (table,))
+
+
+def left_out(trace: Trace, *, rounds: int) -> Found:
+    """Leaving out each word beside Captum."""
+    times = measure_leave_one_out(trace, rounds=rounds)
+    told = (
+        f"Leaving out each word at the layer: {1000 * times.ours:.2f} ms, Captum's FeatureAblation "
+        f"{1000 * times.captum:.0f} ms: {times.ratio:.0f} × (aim: at least 50), "
+        f"up to {times.largest_difference:.1g} apart."
+    )
+    return Found(numbers_of(times, "ratio"), (told,))

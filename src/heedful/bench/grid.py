@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from heedful.bench.found import Found, numbers_of
 from heedful.bench.timing import take_turns
 from heedful.study.grid import Study
 from heedful.study.sweep import run_study
@@ -89,3 +90,16 @@ def _processor_seconds() -> float:
     """Of all processes that this one started and that have ended."""
     spent = os.times()
     return spent.children_user + spent.children_system
+
+
+def grid(source: str, *, data_dir: str | Path | None = None) -> Found:
+    """A λ grid with two workers beside one."""
+    speed = measure_grid(source, data_dir=data_dir)
+    same = "equal" if speed.equal else f"up to {speed.most_apart:.2g} apart"
+    told = (
+        f"A grid of {speed.cells} cells on {source}: {speed.seconds_one:.1f} s one after another, "
+        f"{speed.seconds_several:.1f} s with {speed.workers} workers: {speed.ratio:.2f} × "
+        f"(aim: at least 1.6), for {speed.processor_several / speed.processor_one:.2f} × the processor "
+        f"time; results {same}."
+    )
+    return Found(numbers_of(speed, "ratio"), (told,))

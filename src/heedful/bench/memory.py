@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from heedful.bench.found import Found, numbers_of
 from heedful.errors import UserError
 
 # The child says how much it took, and how much of that was there before any data: torch itself.
@@ -62,3 +63,13 @@ def measure_memory(
         reason = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
         raise UserError(f"The training that was to be measured failed: {reason}")
     return Memory(source, model, epochs, **json.loads(done.stdout.splitlines()[-1]))
+
+
+def memory(source: str, *, data_dir: str | Path | None = None) -> Found:
+    """The peak of a training."""
+    taken = measure_memory(source, data_dir=data_dir)
+    told = (
+        f"Training {taken.model} on {source} took {taken.peak_bytes / 1e9:.2f} GB of memory at the most, "
+        f"{taken.start_bytes / 1e9:.2f} of it before any data (aim: under 2 GB)."
+    )
+    return Found(numbers_of(taken), (told,))

@@ -12,16 +12,19 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
+from pathlib import Path
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
+from heedful.bench.found import Found, Table, numbers_of
 from heedful.bench.preparing import prepared
 from heedful.bench.timing import take_turns
 from heedful.data.batches import make_batch, plan_batches
 from heedful.data.corpus import Corpus
 from heedful.data.encoded import EncodedTexts
+from heedful.data.named import load_data
 from heedful.errors import UserError
 from heedful.models.building import Classifier, build_model
 from heedful.models.encoders import RecurrentEncoder
@@ -152,3 +155,31 @@ def _places(blocks: Sequence[Block], modules: Iterable[nn.Module]) -> float:
     """Places (B × T) that each of the cells among `modules` is given; directions are given the same."""
     cells = {module for module in modules if isinstance(module, Cell)}
     return sum(shape[0] * shape[1] for cell, shape in blocks if cell in cells) / len(cells)
+
+
+def recurrent(
+    short: str, long: str, *, rounds: int, data_dir: str | Path | None = None, say: Callable[[str], None]
+) -> Found:
+    """Recurrent models beside bare cells."""
+    corpora = {source: load_data(source, data_dir=data_dir) for source in dict.fromkeys((short, long))}
+    speeds = []
+    for model, source in (("dp-l", short), ("dp-l", long), ("flan-rnn", long), ("han-rnn", long)):
+        say(f"{model} on {source} …")
+        speeds.append(measure_recurrent(corpora[source], model, rounds=rounds))
+    columns = ["model", "corpus", "padding", "in cells", "bare", "ours", "share", "of words first"]
+    rows = [
+        [
+            one.model,
+            one.corpus,
+            f"{one.batch_padding:.1%}",
+            f"{one.cell_padding:.1%}",
+            f"{one.bare_words_per_second:,.0f}",
+            f"{one.words_per_second:,.0f}",
+            f"{one.share:.0%}",
+            f"{one.share_of_words_first:.0%}",
+        ]
+        for one in speeds
+    ]
+    title = "Words a second in training (aim: at least 70 % of bare cells, batches under 3 % padding)"
+    numbers = [numbers_of(one, "share", "share_of_words_first") for one in speeds]
+    return Found(numbers, (Table(title, columns, rows, left=2),))

@@ -5,7 +5,8 @@ padding, untouched embedding rows and noise. Axes: B texts, T words, V vocabular
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
@@ -13,14 +14,17 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from heedful.bench.found import Found, Table
+from heedful.bench.preparing import prepared
 from heedful.bench.timing import take_turns
+from heedful.data.named import load_data
 from heedful.errors import UserError
 from heedful.models.gradients import occurrences, quantities
 from heedful.training.closed import ClosedForm
 from heedful.training.compiled import CompiledDot, warm_up
 from heedful.training.devices import one_thread
 from heedful.training.dropout import keep_factors
-from heedful.training.rows import rows_adagrad
+from heedful.training.optimisers import rows_adagrad
 
 
 class Encoded(Protocol):
@@ -314,3 +318,17 @@ def _like_lengths(way: Way, pool: int = 50) -> Sequence[np.ndarray]:
     rows = np.concatenate([some[np.argsort(lengths[some], kind="stable")] for some in pools])
     batches = [rows[at : at + size] for at in range(0, len(rows), size)]
     return [batches[number] for number in way.order.permutation(len(batches))]
+
+
+def dp(sources: Sequence[str], *, rounds: int, data_dir: str | Path | None = None) -> Found:
+    """An epoch of dp on each corpus, every way beside the usual one."""
+    numbers: dict[str, Any] = {}
+    shown = []
+    for source in sources:
+        given = prepared(load_data(source, data_dir=data_dir), "dp")
+        timings = measure(given.splits["train"], vocabulary=len(given.vocabulary), rounds=rounds)
+        numbers[source] = [asdict(timing) for timing in timings]
+        rows = [[one.way, f"{1000 * one.seconds:.0f}", f"{one.ratio:.1f}"] for one in timings]
+        title = f"An epoch of dp on {source} (aim: compiled at least 12 × on sst, 10 × on imdb)"
+        shown.append(Table(title, ["way", "ms", "× the usual way"], rows))
+    return Found(numbers, tuple(shown))

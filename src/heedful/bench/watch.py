@@ -7,9 +7,13 @@ summed too, because on a noisy machine two runs differ by more than the watch co
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+from heedful.bench.found import Found, numbers_of
+from heedful.bench.preparing import prepared
 from heedful.data.encoded import EncodedTexts
+from heedful.data.named import load_data
 from heedful.data.vocabulary import Vocabulary
 from heedful.models.building import build_model
 from heedful.models.settings import ModelSettings
@@ -82,3 +86,32 @@ def measure_watch(
             if timed.seconds / (seconds - timed.seconds) < share:
                 share, inside = timed.seconds / (seconds - timed.seconds), timed.seconds
     return WatchCost(records, plain, watched, inside, share, watched / plain)
+
+
+def watch(
+    source: str,
+    model: str,
+    *,
+    changes: Mapping[str, Any],
+    records: int,
+    rounds: int,
+    data_dir: str | Path | None = None,
+) -> Found:
+    """A watch over training beside the training."""
+    corpus = load_data(source, data_dir=data_dir)
+    given = prepared(corpus, model, changes)
+    cost = measure_watch(
+        given.splits,
+        given.vocabulary,
+        classes=corpus.label_names,
+        model=given.model,
+        training=given.training,
+        settings=WatchSettings(records=records),
+        rounds=rounds,
+    )
+    told = (
+        f"Training {model} on {source}: {cost.plain_seconds:.2f} s without a watch, "
+        f"{cost.watched_seconds:.2f} s with one that leaves {cost.records} records. Inside it: "
+        f"{cost.inside_seconds:.2f} s, {cost.share:.1%} of the training (aim: under 10 %, 50 records)."
+    )
+    return Found(numbers_of(cost, corpus=source), (told,))

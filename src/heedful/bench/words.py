@@ -12,6 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from heedful.bench.found import Found, Table, numbers_of
 from heedful.bench.timing import take_turns
 from heedful.data.batches import Batch
 from heedful.data.vocabulary import Vocabulary
@@ -19,9 +20,9 @@ from heedful.models.building import build_model
 from heedful.models.named import MODELS
 from heedful.models.subject import Subject
 from heedful.training.devices import one_thread
-from heedful.trials.deletion import delete_words, take_rows
-from heedful.trials.forwards import two_sided
-from heedful.trials.rereading import PLACES, Reader
+from heedful.trials.erasure.deletion import delete_words, take_rows
+from heedful.trials.erasure.forwards import two_sided
+from heedful.trials.erasure.rereading import PLACES, Reader
 
 WORDS = 1000
 
@@ -136,3 +137,37 @@ def _spread(count: int, some: int) -> Tensor:
     """The numbers of some rows, spread evenly over all."""
     places: Sequence[int] = np.linspace(0, count - 1, min(some, count)).round().astype(int).tolist()
     return torch.tensor(places)
+
+
+def words(
+    models: Sequence[str],
+    *,
+    texts: int,
+    longest: int,
+    plain: int,
+    rounds: int,
+    seed: int,
+    say: Callable[[str], None],
+) -> Found:
+    """Leaving out every word, model by model."""
+    batch = random_texts(texts=texts, longest=longest, seed=seed)
+    found = []
+    for name in models:
+        say(f"Measuring {name} …")
+        found.append(measure_leave_one_out(name, batch, rounds=rounds, plain=plain))
+    table = Table(
+        f"Leaving out each of {found[0].words:,} words in {texts} texts, × as fast as each loop",
+        ["model", "loop over variants", "loop over texts", "closed form, × ours", "apart, at most"],
+        [
+            [
+                one.model,
+                f"{one.times_plain:.1f}",
+                f"{one.times_by_text:.1f}",
+                "–" if one.closed is None else f"{one.ours / one.closed:.1f}",
+                f"{one.largest_difference:.1g}",
+            ]
+            for one in found
+        ],
+    )
+    numbers = {"models": [numbers_of(one, "times_plain", "times_by_text") for one in found]}
+    return Found(numbers, (table,))

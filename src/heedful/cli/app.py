@@ -1,5 +1,9 @@
 """The commands in one place. What a user can fix ends with exit code 2 and one sentence."""
 
+import errno
+import os
+import sys
+import traceback
 from collections.abc import Sequence
 from typing import Annotated, Any
 
@@ -15,7 +19,9 @@ from heedful.cli.erase import erase
 from heedful.cli.explain import explain
 from heedful.cli.flow import flow
 from heedful.cli.gallery import gallery
+from heedful.cli.heads import heads
 from heedful.cli.models import models
+from heedful.cli.output import speak
 from heedful.cli.reproduce import reproduce
 from heedful.cli.scores import scores
 from heedful.cli.serve import serve
@@ -23,14 +29,29 @@ from heedful.cli.sweep import sweep
 from heedful.cli.train import train
 from heedful.errors import UserError
 
+LOUDNESS = {"-q": "quiet", "--quiet": "quiet", "-v": "verbose", "--verbose": "verbose"}
+
 
 class Commands(TyperGroup):
-    """A group of commands that says a user's mistake in one sentence instead of a traceback."""
+    """A group of commands that says a user's mistake in one sentence instead of a traceback.
+
+    How much is said is told before or after the command's name, as people are used to.
+    """
+
+    def main(self, args: Sequence[str] | None = None, *others: Any, **options: Any) -> Any:
+        given = list(sys.argv[1:] if args is None else args)
+        end = given.index("--") if "--" in given else len(given)  # what follows belongs to the command
+        told = [word for word in given[:end] if word in LOUDNESS]
+        speak(*{LOUDNESS[word] for word in told})
+        kept = [word for word in given[:end] if word not in LOUDNESS]
+        return super().main([*kept, *given[end:]], *others, **options)
 
     def invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
         except UserError as error:
+            if speak.aloud:
+                traceback.print_exc()
             typer.echo(f"heedful: {error}", err=True)
             raise typer.Exit(2) from error
 
@@ -41,6 +62,7 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
+    context_settings={"help_option_names": ["-h", "--help"]},
     help="Does your model mean what it attends to? Train attention classifiers and test their attention.",
 )
 
@@ -55,7 +77,16 @@ def _say_version(wanted: bool) -> None:
 def heedful(
     version: Annotated[
         bool,
-        typer.Option("--version", callback=_say_version, is_eager=True, help="Show the version and stop."),
+        typer.Option(
+            "-V", "--version", callback=_say_version, is_eager=True, help="Show the version and stop."
+        ),
+    ] = False,
+    quiet: Annotated[
+        bool,
+        typer.Option("-q", "--quiet", help="Results, warnings and errors only. Anywhere in the command."),
+    ] = False,
+    verbose: Annotated[
+        bool, typer.Option("-v", "--verbose", help="Say also where an error came from. Anywhere too.")
     ] = False,
 ) -> None:
     """Does your model mean what it attends to? Train attention classifiers and test their attention."""
@@ -69,6 +100,7 @@ for command in (
     scores,
     flow,
     erase,
+    heads,
     debate,
     sweep,
     models,
@@ -83,4 +115,16 @@ app.add_typer(bench.app, name="bench")
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line with these arguments, or with the process's own."""
-    app(args=None if arguments is None else list(arguments), prog_name="heedful")
+    try:
+        try:
+            app(args=None if arguments is None else list(arguments), prog_name="heedful")
+        finally:
+            sys.stdout.flush()
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO):
+            raise
+        os.dup2(
+            os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno()
+        )  # or Python tries once more, at its end
+        typer.echo(f"heedful: the output cannot be written ({error.strerror}).", err=True)
+        raise SystemExit(2) from None

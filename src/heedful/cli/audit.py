@@ -5,13 +5,30 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from heedful.cli.options import AsJson, DataDir, Device, LabelColumn, Seed, SplitColumn, TextColumn
+from heedful.cli.options import (
+    AsJson,
+    Chat,
+    DataDir,
+    Device,
+    Encoding,
+    LabelColumn,
+    Labels,
+    OneLabel,
+    Seed,
+    SplitColumn,
+    Template,
+    TestShare,
+    TextColumn,
+    TextPairColumn,
+    Threshold,
+)
 from heedful.cli.output import print_json, print_table, progress, say
 from heedful.cli.stopping import can_be_stopped
 from heedful.cli.watching import shown_progress
 
 if TYPE_CHECKING:
-    from heedful.auditing import Audit
+    from heedful.auditing.result import Audit
+    from heedful.auditing.rule import ClassReading
 
 
 def audit(
@@ -34,9 +51,25 @@ def audit(
     limit: Annotated[
         int | None,
         typer.Option(
-            "--limit", min=1, help="Audit so many texts. Default: all, or 300 to 1000 if each is read again."
+            "--limit", min=1, help="Audit so many texts. Default: all of a run's, 2000 of somebody's model."
         ),
     ] = None,
+    shown: Annotated[
+        str,
+        typer.Option(
+            "--show", help="The ranking that you show to people. Default: attention, or leave-one-out."
+        ),
+    ] = "",
+    by: Annotated[
+        str | None, typer.Option("--by", help="Column of the file: a reading for each of its values.")
+    ] = None,
+    deletions: Annotated[
+        int | None,
+        typer.Option("--deletions", min=1, help="Random deletions for each word of a text. Default: 4 or 8."),
+    ] = None,
+    looks: Annotated[
+        bool, typer.Option("--stop/--no-stop", help="Stop as soon as the reading is settled.")
+    ] = True,
     seeds: Annotated[
         int,
         typer.Option("--seeds", min=1, help="Models for stability, this one among them; 1 leaves it out."),
@@ -60,14 +93,28 @@ def audit(
         ),
     ] = None,
     text: TextColumn = None,
+    text_pair: TextPairColumn = None,
     label: LabelColumn = None,
     split: SplitColumn = None,
+    encoding: Encoding = None,
+    test_share: TestShare = None,
+    label_map: Annotated[
+        str | None, typer.Option("--label-map", help="Which label is which class, such as 0=ham,1=spam.")
+    ] = None,
+    audit_label: OneLabel = None,
+    threshold: Threshold = None,
+    template: Template = None,
+    labels: Labels = None,
+    chat: Chat = False,
     data_dir: DataDir = None,
     seed: Seed = 0,
     device: Device = "cpu",
     as_json: AsJson = False,
 ) -> None:
-    """Ask seven questions of a model's attention, and say whether it may be shown as an explanation.
+    """Say whether a model's attention, or any other highlight, may be shown as an explanation.
+
+    Words are deleted at random, and the highlight is judged by how well it foretells what the model then
+    does. Further questions give context.
 
     Texts alone train a model first. What is measured is kept as it comes: an interrupted audit goes on when
     the same command is given again. The folder holds a page (index.html), audit.json, tables and figures.
@@ -75,24 +122,29 @@ def audit(
     Example: `heedful audit reviews.csv`, `heedful audit runs/sst-dp --require faithful`, or
     `heedful audit hf:my/classifier --data reviews.csv`
     """
-    from heedful.auditing import audit as run_audit
-    from heedful.data.columns import named_columns
-    from heedful.errors import UserError
+    from heedful.auditing.whole import audit as run_audit
+    from heedful.data.columns import reading_options
+    from heedful.data.label_matching import read_label_map
+    from heedful.training.model_by_name import Asked
 
     wanted = _wanted(require)
-    columns = named_columns(text=text, label=label, split=split)
-    rationales = None
+    columns = reading_options(
+        text=text, text_pair=text_pair, label=label, split=split, encoding=encoding, test_share=test_share
+    )
+    asked = Asked(
+        label=audit_label,
+        threshold=threshold,
+        template=None if template is None else _template(template),
+        labels=tuple(part.strip() for part in labels.split(",")) if labels else (),
+        chat=chat,
+    )
+    where: dict[str, Any] = {"on": on, "learn": data is None, "data_dir": data_dir, **columns}
+    source = data or subject
+    rationales = groups = None
     if rationale is not None:
-        if text is None:
-            raise UserError("With --rationale, name the column of the texts too, with --text.")
-        source = data or subject
-        if not Path(source).is_file():
-            raise UserError(
-                f"Rationales are a column of a file, but {source} is none: name the file with --data."
-            )
-        rationales = _rationales(
-            source, rationale, on=on, data_dir=data_dir, text=text, label=label, split=split
-        )
+        rationales = _column_of(source, rationale, "--rationale", **where)
+    if by is not None:
+        groups = _column_of(source, by, "--by", **where)
     kept = "What is measured so far is kept: give the same command again to go on."
     with can_be_stopped(kept), shown_progress() as training:
         found = run_audit(
@@ -100,6 +152,9 @@ def audit(
             data,
             out=out,
             rationales=rationales,
+            by=groups,
+            asked_of=asked,
+            label_map=None if label_map is None else read_label_map(label_map),
             model=model,
             device=device,
             data_dir=data_dir,
@@ -109,6 +164,9 @@ def audit(
             callbacks=[training],
             split=on,
             limit=limit,
+            shown=shown,
+            deletions=deletions,
+            looks=looks,
             seeds=seeds,
             uniform=uniform,
             keep_texts=not no_texts,
@@ -124,36 +182,45 @@ def audit(
 
 
 def show(found: "Audit") -> None:
-    """The verdict first, then the seven answers, then where the rest is."""
-    from heedful.verdict import nothing_better
+    """The reading first, then what to show instead, the classes, the answers, and where the rest is."""
+    from heedful.auditing.names import named
 
-    content = found.content
-    verdict, subject = content["verdict"], content["subject"]
+    content, verdict = found.content, found.verdict
     accuracy = content["data"]["accuracy"]
-    typer.echo(f"\n{subject['name']}: {found.reading.upper()}")
-    typer.echo(verdict["sentence"])
-    for reason in verdict["reasons"][1:]:
+    typer.echo(f"\n{content['subject']['name']}: {found.reading.upper()}")
+    typer.echo(verdict.sentence)
+    for reason in verdict.reasons:
         typer.echo(f"  · {reason}")
-    if verdict["instead"] is not None:
-        better = verdict["instead"]
-        typer.echo(f"Show instead: {better['ranking']}, because {better['why']}.")
-        typer.echo(f"  {better['command']}")
-    elif (nothing := nothing_better(found.evidence)) is not None:
-        typer.echo(nothing)
+    better = verdict.instead
+    if better is not None:
+        typer.echo(
+            f"Show instead: {named(better.ranking)}. On the same deletions it foretells "
+            f"{100 * better.skill.value:.0f} % of what the best painting could."
+        )
+        called = content["subject"]["called"]
+        typer.echo(f'  heedful explain {called} "a text of yours" --by {better.ranking}')
     typer.echo(
         f"(accuracy {accuracy['value']:.1%} on {accuracy['count']:,} texts, "
         f"{content['data']['split']} split)\n"
     )
-    rows = [
-        [str(answer.number), entry["question"], answer.outcome, answer.answer]
-        for answer, entry in zip(found.answers, content["questions"], strict=True)
+    for title, first, read in (("Classes", "decided", verdict.classes), ("Groups", "group", verdict.groups)):
+        if read:
+            print_table(title, [first, "texts", "reads", "skill"], _rows(read))
+    answers = [[str(one.number), one.question, one.outcome, one.answer] for one in found.answers]
+    print_table("Questions", ["", "question", "outcome", "answer"], answers)
+    say(f"The page is {found.folder / 'index.html'}; numbers are in {found.folder / 'audit.json'}.")
+
+
+def _rows(read: "tuple[ClassReading, ...]") -> list[list[str]]:
+    return [
+        [
+            one.name,
+            f"{one.texts:,}",
+            "no word decides it" if one.default else one.reading,
+            "" if one.skill is None else str(one.skill).split(" (")[0],
+        ]
+        for one in read
     ]
-    print_table("Seven questions", ["", "question", "outcome", "answer"], rows)
-    page = found.folder / "index.html"
-    if page.exists():
-        say(f"The page is {page}; numbers are in {found.folder / 'audit.json'}.")
-    else:
-        say(f"All numbers are in {found.folder / 'audit.json'}.")
 
 
 def for_machines(found: "Audit") -> dict[str, Any]:
@@ -182,18 +249,26 @@ def _wanted(require: str | None) -> int | None:
     return names[choose_from("reading to require", require, names)]
 
 
-def _rationales(
-    source: str,
-    column: str,
-    *,
-    on: str,
-    data_dir: Path | None,
-    text: str,
-    label: str | None,
-    split: str | None,
-) -> list[str | list[int]]:
-    from heedful.data.named import load_data
-    from heedful.study.auditing.plausibility import read_rationales
+def _template(path: Path) -> str:
+    from heedful.errors import UserError
 
-    corpus = load_data(source, data_dir=data_dir, text=text, label=label, split=split, learn=False)
-    return read_rationales(source, list(corpus.split(on).texts), text=text, column=column)
+    try:
+        return path.read_text(encoding="utf-8").rstrip("\n")
+    except (OSError, ValueError) as error:
+        raise UserError(f"The template {path} cannot be read: {error}.") from None
+
+
+def _column_of(
+    source: str, column: str, option: str, *, on: str, text: str | None = None, **where: Any
+) -> list[Any]:
+    """A column of the file for each text of the audited split."""
+    from heedful.auditing.plausibility import read_column
+    from heedful.data.named import load_data
+    from heedful.errors import UserError
+
+    if text is None:
+        raise UserError(f"With {option}, name the column of the texts too, with --text.")
+    if not Path(source).is_file():
+        raise UserError(f"{option} names a column of a file, but {source} is none: use --data FILE.")
+    corpus = load_data(source, text=text, **where)
+    return read_column(source, list(corpus.split(on).texts), text=text, column=column)

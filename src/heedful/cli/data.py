@@ -4,7 +4,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from heedful.cli.options import AsJson, DataDir, LabelColumn, Seed, SplitColumn, TextColumn
+from heedful.cli.options import (
+    AsJson,
+    DataDir,
+    Encoding,
+    LabelColumn,
+    Seed,
+    SplitColumn,
+    TestShare,
+    TextColumn,
+)
 from heedful.cli.output import print_json, print_table, say
 
 if TYPE_CHECKING:
@@ -38,7 +47,7 @@ def list_corpora(as_json: AsJson = False, data_dir: DataDir = None) -> None:
         ["name", "at hand", "what it is"],
         [[str(row["name"]), "yes" if row["at_hand"] else "no", str(row["description"])] for row in rows],
     )
-    say("Any CSV, TSV, JSONL or Parquet file, a folder of texts by label, or hf:NAME is a corpus too.")
+    say("Any CSV, TSV, JSONL, Parquet or Excel file, a folder of texts by label, or hf:NAME is a corpus too.")
 
 
 @app.command("show")
@@ -47,6 +56,8 @@ def show_corpus(
     text: TextColumn = None,
     label: LabelColumn = None,
     split: SplitColumn = None,
+    encoding: Encoding = None,
+    test_share: TestShare = None,
     data_dir: DataDir = None,
     seed: Seed = 0,
     as_json: AsJson = False,
@@ -56,10 +67,13 @@ def show_corpus(
     Example: `heedful data show sst`, or `heedful data show reviews.csv --text body --label stars`
     """
     from heedful.data import load_data
+    from heedful.data.columns import reading_options
     from heedful.data.summary import summarise
+    from heedful.data.words import rules_for
 
-    corpus = load_data(source, data_dir=data_dir, text=text, label=label, split=split, seed=seed)
-    summary = summarise(corpus)
+    said = reading_options(text=text, label=label, split=split, encoding=encoding, test_share=test_share)
+    corpus = load_data(source, data_dir=data_dir, seed=seed, **said)
+    summary = summarise(corpus, rules=rules_for(corpus.texts))
     if as_json:
         print_json(summary.to_dict())
     else:

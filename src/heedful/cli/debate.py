@@ -6,14 +6,24 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from heedful.cli.options import AsJson, DataDir, Device, LabelColumn, Seed, SplitColumn, TextColumn
+from heedful.cli.options import (
+    AsJson,
+    DataDir,
+    Device,
+    Encoding,
+    LabelColumn,
+    Seed,
+    SplitColumn,
+    TestShare,
+    TextColumn,
+)
 from heedful.cli.output import print_json, print_table, progress, say
 from heedful.cli.places import default_folder
 from heedful.cli.stopping import can_be_stopped
 
 if TYPE_CHECKING:
+    from heedful.papers.debate.forecast import Estimate
     from heedful.records import Finding
-    from heedful.study.estimating import Estimate
     from heedful.study.experiment import Reproduction
 
 SCHEMA = 1
@@ -47,6 +57,8 @@ def debate(
     text: TextColumn = None,
     label: LabelColumn = None,
     split: SplitColumn = None,
+    encoding: Encoding = None,
+    test_share: TestShare = None,
     seed: Seed = 0,
     device: Device = "cpu",
     as_json: AsJson = False,
@@ -58,9 +70,9 @@ def debate(
 
     Example: `heedful debate sst --only agreement,adversary`, or `heedful debate runs/mine --quick`
     """
-    from heedful.data.columns import named_columns
-    from heedful.study.debate import STAGES, debate_on
-    from heedful.study.estimating import estimate
+    from heedful.data.columns import reading_options
+    from heedful.papers.debate.forecast import estimate
+    from heedful.papers.debate.preparing import STAGES, debate_on
     from heedful.study.experiment import reproduce
     from heedful.study.processes import cores
     from heedful.study.workbench import Bench
@@ -75,9 +87,11 @@ def debate(
         limit=limit,
         seed=seed,
         data_dir=data_dir,
-        columns=named_columns(text=text, label=label, split=split),
+        columns=reading_options(
+            text=text, label=label, split=split, encoding=encoding, test_share=test_share
+        ),
     )
-    folder = out or _default(source, prepared.run is not None, prepared.ground.models[0], quick)
+    folder = out or _default(source, prepared.run is not None, prepared.trainings.models[0], quick)
     bench = Bench(
         folder,
         quick=quick,
@@ -88,6 +102,8 @@ def debate(
         progress=progress,
     )
     bench.check([f"debate-{name}" for name in STAGES])
+    for note in prepared.corpus.notes:
+        say(note)
     wanted = None if only is None else [name.strip() for name in only.split(",")]
     stages = prepared.stages(wanted)
     for name, reason in prepared.left_out.items():
@@ -100,15 +116,16 @@ def debate(
     with can_be_stopped("What was trained and measured is kept: give the same command again to go on."):
         for stage in stages:
             say(f"{stage.name}: {stage.title} ({stage.source})")
-            reproduction = reproduce(stage.experiment(prepared.ground), bench)
+            experiment = stage.on(prepared.trainings)
+            reproduction = reproduce(experiment, bench)
             findings = stage.findings(reproduction.tables)
-            drawn = _draw(stage.figures, reproduction)
+            drawn = experiment.draw(reproduction)
             done.append(_told(stage.name, reproduction, findings, drawn))
             if not as_json:
                 _show(reproduction, findings)
     if as_json:
-        result = {"schema": SCHEMA, "source": source, "model": prepared.ground.models[0], "quick": quick}
-        about = {"seeds": list(prepared.ground.seeds), "estimated_seconds": time_needed.total}
+        result = {"schema": SCHEMA, "source": source, "model": prepared.trainings.models[0], "quick": quick}
+        about = {"seeds": list(prepared.trainings.seeds), "estimated_seconds": time_needed.total}
         print_json({**result, **about, "left_out": prepared.left_out, "stages": done})
         return
     say(f"Tables, figures and claims are in {folder}.")
@@ -139,13 +156,6 @@ def _said(seconds: float) -> str:
     from heedful.records.wording import lasting
 
     return f"about {lasting(seconds)}" if seconds >= 1 else "under a second"
-
-
-def _draw(figures: Sequence[str], done: "Reproduction") -> list[Path]:
-    from heedful.report.figures import draw_to
-
-    assert done.folder is not None
-    return [path for figure in figures for path in draw_to(figure, done.tables, done.folder)]
 
 
 def _told(

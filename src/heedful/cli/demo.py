@@ -25,14 +25,16 @@ def demo(
 
     Example: `heedful demo`
     """
-    from heedful.auditing import audit, promise, run_folder, settings_with, train_for_audit
+    from heedful.auditing.forecast import promise
+    from heedful.auditing.plan import settings_with
+    from heedful.auditing.whole import audit, run_folder, train_for_audit
     from heedful.cli.audit import for_machines, show
     from heedful.cli.watching import shown_progress
     from heedful.training.devices import find_device
 
     find_device(device)
     corpus = _corpus()
-    asked = settings_with(None, {"seeds": 2, "seed": seed})
+    asked = settings_with(None, {"seeds": 3, "seed": seed})
     for line in promise(corpus, asked, model="dp", folder=out, out=run_folder(out), epochs=EPOCHS):
         say(line)
     with can_be_stopped("Give the same command again to go on."), shown_progress() as training:

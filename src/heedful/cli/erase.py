@@ -63,13 +63,13 @@ def erase(
     from heedful.errors import UserError, choose_from
     from heedful.files import check_folder
     from heedful.training import load_run
-    from heedful.training.reopening import corpus_of, encode_for
+    from heedful.training.texts_of_run import corpus_of, encode_for
     from heedful.trials import RANKINGS
-    from heedful.trials.deletion import WAYS
-    from heedful.trials.own_scores import read_scores
+    from heedful.trials.erasure.deletion import WAYS
+    from heedful.trials.rankings.own_scores import read_scores
+    from heedful.trials.rankings.word_rankings import WORD_RANKINGS
     from heedful.trials.stream import RECIPE, sample_rows, stream
     from heedful.trials.streamed_trials import layer_findings, layer_trial, word_findings, word_trial
-    from heedful.trials.word_rankings import WORD_RANKINGS
 
     names, files = _names(rankings, WORD_RANKINGS if at_input else RANKINGS)
     if at_input and level != "final":
@@ -147,22 +147,21 @@ def erase(
 
 def _draw(frame: "DataFrame", corpus: str, model: str, folder: Path) -> list[Path]:
     """The paper's forms of figure, as PNG and SVG in FOLDER/figures."""
-    from heedful.report.serrano_smith import FORMS
-    from heedful.report.style import save_figure, styled
-    from heedful.study.serrano_smith.measuring import form_tables
+    from heedful.drawing import draw_to
+    from heedful.papers.serrano_smith.forms import FORMS, form_tables
 
-    drawn: list[Path] = []
-    for form, tables in form_tables(frame, corpus=corpus, model=model).items():
-        with styled():
-            figure = FORMS[form](tables)
-        drawn += save_figure(figure, folder / "figures" / form)
-    return drawn
+    made = form_tables(frame, corpus=corpus, model=model)
+    return [
+        path
+        for form, tables in made.items()
+        for path in draw_to(folder / "figures" / form, FORMS[form], tables)
+    ]
 
 
 def _names(given: str | None, known: Any) -> tuple[list[str] | None, dict[str, str]]:
     """The rankings asked for by name, None for all; and the files of one's own, by name."""
     from heedful.errors import choose_from
-    from heedful.trials.own_scores import check_own_names
+    from heedful.trials.rankings.own_scores import check_own_names
 
     names: list[str] = []
     files: dict[str, str] = {}

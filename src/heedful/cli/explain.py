@@ -31,7 +31,7 @@ def explain(
 
     Example: `heedful explain runs/sst-dp "a gorgeous, witty film that drags only a little"`
     """
-    from heedful.training.opening import open_model
+    from heedful.training.model_by_name import open_model
     from heedful.understanding import explain as read
 
     subject = open_model(run, device=device)

@@ -19,6 +19,10 @@ DataDir = Annotated[
 TextColumn = Annotated[
     str | None, typer.Option("--text", help="Column with the texts. Default: guessed, and said.")
 ]
+TextPairColumn = Annotated[
+    str | None,
+    typer.Option("--text-pair", help="Column with a second text, decided together with the first."),
+]
 LabelColumn = Annotated[
     str | None, typer.Option("--label", help="Column with the labels. Default: guessed, and said.")
 ]
@@ -28,4 +32,31 @@ SplitColumn = Annotated[
         "--split", help="Column with train, dev or test. Default: guessed; without one, a seeded split."
     ),
 ]
+Encoding = Annotated[
+    str | None,
+    typer.Option(
+        "--encoding", help="Encoding of a text file, such as gb18030. Default: recognised, and said."
+    ),
+]
+TestShare = Annotated[
+    float | None,
+    typer.Option(
+        "--test-share",
+        help="Part of the rows kept for test if the file has no split. Default: a tenth, more of few rows.",
+    ),
+]
 Device = Annotated[str, typer.Option("--device", help="Where models run: cpu, cuda, cuda:1, mps …")]
+Template = Annotated[
+    Path | None,
+    typer.Option("--template", help="File with a prompt around {text}: audits a language model by it."),
+]
+Labels = Annotated[
+    str | None, typer.Option("--labels", help='Answers of a prompted language model, such as "good,bad".')
+]
+Chat = Annotated[bool, typer.Option("--chat", help="Give the template in the model's own chat format.")]
+OneLabel = Annotated[
+    str | None, typer.Option("--audit-label", help="The label to audit, where a model gives several at once.")
+]
+Threshold = Annotated[
+    float | None, typer.Option("--threshold", help="Audit a regression as a decision above this number.")
+]

@@ -4,7 +4,7 @@ import json
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Literal
 
 import typer
 
@@ -17,15 +17,33 @@ def print_json(result: Mapping[str, Any]) -> None:
     typer.echo(json.dumps(result, ensure_ascii=False))
 
 
+class _Loudness:
+    """How much is said to the person at the terminal; set anew for each command."""
+
+    still = aloud = False
+
+    def __call__(self, *told: str) -> None:
+        self.still, self.aloud = "quiet" in told, "verbose" in told
+
+
+speak = _Loudness()
+
+
 def say(sentence: str) -> None:
-    """A remark for the person at the terminal, kept out of the result."""
-    typer.echo(sentence, err=True)
+    """A remark for the person at the terminal, kept out of the result; of a quiet command only warnings."""
+    if not speak.still or sentence.startswith(("Warning", "heedful:")):
+        typer.echo(sentence, err=True)
 
 
 def print_table(
-    title: str, columns: Sequence[str], rows: Iterable[Sequence[str]], *, right: Collection[str] = ()
+    title: str,
+    columns: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    *,
+    right: Collection[str] = (),
+    whole: Collection[str] = (),
 ) -> None:
-    """Print a table under its title; the columns named in `right` are aligned to the right."""
+    """Print a table under its title; `right` names columns aligned to the right, `whole` those kept whole."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -33,7 +51,8 @@ def print_table(
     table = Table()
     for column in columns:
         # A name that is cut short may be the same as its neighbour's: long ones go on in the next line.
-        table.add_column(column, justify="right" if column in right else "left", overflow="fold")
+        side: Literal["left", "right"] = "right" if column in right else "left"
+        table.add_column(column, justify=side, overflow="fold", no_wrap=column in whole)
     for row in rows:
         table.add_row(*[Text(cell) for cell in row])  # Text: brackets in data are not markup
     console = Console()
@@ -45,6 +64,9 @@ def print_table(
 @contextmanager
 def progress(what: str, total: int) -> Iterator[Advance]:
     """Show how far long work has come: a bar on a terminal, a line at every tenth elsewhere."""
+    if speak.still:
+        yield lambda steps: None
+        return
     if sys.stderr.isatty():
         with _bar(what, total) as advance:
             yield advance

@@ -47,12 +47,12 @@ def reproduce(
 
     Example: `heedful reproduce sun-lu-fig2 --quick`, or `heedful reproduce serrano-smith`
     """
-    from heedful.study.experiment import experiments, find_experiments
+    from heedful.papers import FILES, experiment, find_experiments
     from heedful.study.experiment import reproduce as run_experiment
     from heedful.study.workbench import Bench
 
     if name is None:
-        _list(list(experiments().values()), as_json)
+        _list([experiment(one) for one in FILES], as_json)
         return
     wanted = find_experiments(name)
     bench = Bench(
@@ -65,17 +65,16 @@ def reproduce(
         data_dir=None if data_dir is None else str(data_dir),
         device=device,
         say=say,
+        foretell=True,
         progress=progress,
     )
-    bench.check(experiments())
-    minutes = sum(experiment.minutes[0 if quick else 1] for experiment in wanted)
-    say(f"{len(wanted)} experiment{'s' if len(wanted) > 1 else ''}, about {minutes:.0f} min on two cores.")
+    bench.check(FILES)
     done = []
     with can_be_stopped("What was trained and measured is kept: give the same command again to go on."):
-        for experiment in wanted:
-            say(f"{experiment.name}: {experiment.title} ({experiment.source})")
-            reproduction = run_experiment(experiment, bench)
-            drawn = _draw(experiment, reproduction)
+        for one in wanted:
+            say(f"{one.name}: {one.title} ({one.source})")
+            reproduction = run_experiment(one, bench)
+            drawn = one.draw(reproduction)
             done.append(_told(reproduction, drawn))
             if not as_json:
                 _show(reproduction, drawn)
@@ -92,18 +91,15 @@ def _list(known: "Sequence[Experiment]", as_json: bool) -> None:
         print_json({"schema": SCHEMA, "experiments": rows})
         return
     print_table(
-        "Experiments (`heedful reproduce NAME`)",
-        ["name", "what", "where", "quick, min", "full, min"],
-        [[one.name, one.title, one.source, *(f"{minutes:g}" for minutes in one.minutes)] for one in known],
-        right=["quick, min", "full, min"],
+        "Experiments (`heedful reproduce NAME`), and about how many minutes they take, --quick or in full",
+        ["name", "what, and where", "quick", "full"],
+        [
+            [one.name, f"{one.title}. {one.source}", *(f"{minutes:g}" for minutes in one.minutes)]
+            for one in known
+        ],
+        right=["quick", "full"],
+        whole=["name"],
     )
-
-
-def _draw(experiment: "Experiment", done: "Reproduction") -> list[Path]:
-    from heedful.report.figures import draw_to
-
-    assert done.folder is not None
-    return [path for figure in experiment.figures for path in draw_to(figure, done.tables, done.folder)]
 
 
 def _told(done: "Reproduction", drawn: Sequence[Path]) -> dict[str, Any]:

@@ -52,6 +52,7 @@ def sweep(
             data_dir=data_dir,
             device=device,
             done=lambda cell, record: advance(1),
+            say=say,
         )
     before = f", {swept.skipped} of them from before" if swept.skipped else ""
     say(f"{len(swept.records)} of {len(grid.cells)} cells have their records{before}, in {folder / RECORDS}.")

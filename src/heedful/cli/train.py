@@ -6,7 +6,17 @@ from typing import Annotated, Any
 import typer
 
 from heedful.cli.flags import takes_settings
-from heedful.cli.options import AsJson, DataDir, Device, LabelColumn, Seed, SplitColumn, TextColumn
+from heedful.cli.options import (
+    AsJson,
+    DataDir,
+    Device,
+    Encoding,
+    LabelColumn,
+    Seed,
+    SplitColumn,
+    TestShare,
+    TextColumn,
+)
 from heedful.cli.output import print_json, say
 from heedful.cli.places import default_folder
 from heedful.cli.stopping import can_be_stopped
@@ -27,9 +37,17 @@ def train(
     watch: Annotated[
         bool, typer.Option("--watch", help="Record scores and flow terms by token type; see `heedful flow`.")
     ] = False,
+    deterministic: Annotated[
+        bool,
+        typer.Option(
+            "--deterministic", help="Use one thread: the same bits on any number of cores, more slowly."
+        ),
+    ] = False,
     text: TextColumn = None,
     label: LabelColumn = None,
     split: SplitColumn = None,
+    encoding: Encoding = None,
+    test_share: TestShare = None,
     data_dir: DataDir = None,
     seed: Seed = 0,
     device: Device = "cpu",
@@ -59,10 +77,12 @@ def train(
             text=text,
             label=label,
             split=split,
+            encoding=encoding,
+            test_share=test_share,
+            deterministic=deterministic,
+            say=say,
             **(changes or {}),
         )
-    for note in run.notes:
-        say(note)
     if as_json:
         print_json({"schema": 1, **run.result, "out": str(folder)})
         return

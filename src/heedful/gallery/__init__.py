@@ -21,7 +21,7 @@ ENTRIES: dict[str, str] = {
     "pointer": "heedful.gallery.pointer",
     "acf": "heedful.gallery.acf",
     "gram": "heedful.gallery.gram",
-    "scores": "heedful.gallery.scores",
+    "scores": "heedful.gallery.score_functions",
 }
 """The entries by name, in the order of the survey, each with the module it lives in."""
 

@@ -15,12 +15,4 @@ if TYPE_CHECKING:
     from heedful.web.server import create_app as create_app
     from heedful.web.server import serve as serve
 
-_HOMES = {
-    "Limits": "heedful.web.limits",
-    "ServedModel": "heedful.web.models",
-    "create_app": "heedful.web.server",
-    "open_models": "heedful.web.models",
-    "serve": "heedful.web.server",
-}
-__all__ = list(_HOMES)
-__getattr__ = lazily(__name__, _HOMES)
+__getattr__, __dir__, __all__ = lazily(__name__)

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from html import escape
 from typing import Any
 
-from heedful.report.page.rendering import policy
+from heedful.auditing.page.rendering import policy
 
 STYLE = """
 body { font: 1rem/1.55 system-ui, sans-serif; max-width: 56rem; margin: 2rem auto; padding: 0 1rem; }

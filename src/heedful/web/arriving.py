@@ -1,27 +1,54 @@
 """A connection whose request does not arrive is given up: uvicorn itself waits for a header for ever.
 
-What follows the header is watched by `Guard`.
+What follows the header is watched by `Guard`. While no place is free, a text to be read is held here as the
+bytes it came in: to parse it would take the time that the texts being read need. It goes in as soon as there
+is a place, or is refused after a moment; so a client that asks again at once does not ask a thousand times a
+second.
 """
 
 import asyncio
+from collections.abc import Callable
 
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 LATE = b"HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
+READING = b"POST /api/read "
+SENTENCE = b'{"error":"Too many texts are waiting to be read: try again in a moment."}'
+BUSY = (
+    b"HTTP/1.1 503 Service Unavailable\r\nconnection: close\r\nretry-after: 2\r\n"
+    b"content-type: application/json\r\ncontent-length: %d\r\n\r\n%s" % (len(SENTENCE), SENTENCE)
+)
+PAUSE, LOOK = 1.0, 0.05  # seconds before a refusal is sent, and between looks for a free place
+MOST_HELD = 2**18  # bytes
 
 
-def impatient(seconds: float) -> type[H11Protocol]:
-    """uvicorn's protocol, which closes a connection whose header is not complete after so many seconds."""
+def impatient(seconds: float, admit: Callable[[], bool] = lambda: True) -> type[H11Protocol]:
+    """uvicorn's protocol, which closes a connection whose header is not complete after so many seconds.
+
+    A text to be read that `admit` does not let in is held back, and then refused.
+    """
 
     class Impatient(H11Protocol):
         _waiting: asyncio.TimerHandle | None = None
+        _held = b""
 
         def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
             super().connection_made(transport)
             self._waiting = self.loop.call_later(seconds, self._give_up)
 
         def data_received(self, data: bytes) -> None:
+            if self._held:
+                self._held += data[: MOST_HELD - len(self._held)]
+                return
+            if data.startswith(READING) and self.conn.their_state is h11.IDLE and not admit():
+                self._held = data
+                self._stop_waiting()
+                self._look(self.loop.time() + PAUSE)
+                return
+            self._receive(data)
+
+        def _receive(self, data: bytes) -> None:
             super().data_received(data)
             if self.conn.their_state is not h11.IDLE:
                 self._stop_waiting()
@@ -36,6 +63,18 @@ def impatient(seconds: float) -> type[H11Protocol]:
             if self._waiting is not None:
                 self._waiting.cancel()
                 self._waiting = None
+
+        def _look(self, until: float) -> None:
+            if self.transport.is_closing():
+                return
+            if admit():
+                held, self._held = self._held, b""
+                self._receive(held)
+            elif self.loop.time() < until:
+                self.loop.call_later(LOOK, self._look, until)
+            else:
+                self.transport.write(BUSY)
+                self.transport.close()
 
         def _give_up(self) -> None:
             if not self.transport.is_closing():

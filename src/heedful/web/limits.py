@@ -1,17 +1,22 @@
 """What a server allows: the size of a request, how long one may take, how many may wait.
 
-`Gate` runs the reading in threads of its own. A thread cannot be stopped, so one that is too slow keeps its
-place until it ends; the request is answered all the same, and further ones are refused while no place is
-free.
+`Gate` runs the reading in threads of its own, all texts that wait for one model at once: that costs little
+more than reading one. A thread cannot be stopped, so one that is too slow keeps its places until it ends; the
+requests are answered all the same, and further ones are refused while no place is free.
 """
 
 import asyncio
-from collections.abc import Callable
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TypeVar
+from functools import partial
+from typing import Any
 
-Answer = TypeVar("Answer")
+Work = Callable[[Any, Sequence[str]], Sequence[Any]]  # whom to ask, and what; an exception is an answer too
+
+ARRIVING = 1.0  # seconds that a place is kept for a request that was let in
 
 
 @dataclass(frozen=True)
@@ -22,8 +27,9 @@ class Limits:
     characters: int = 10_000
     sending: float = 10.0  # seconds a request may take to arrive
     reading: float = 20.0  # seconds a text may take to be read
-    workers: int = 1  # texts read at a time
-    waiting: int = 4  # texts that may wait for that
+    workers: int = 1  # batches read at a time
+    waiting: int = 24  # texts that may wait for that
+    together: int = 16  # texts that are read as one batch, if they have no more characters than one may have
 
 
 class Overloaded(Exception):  # noqa: N818  (it reads as what is the matter)
@@ -34,33 +40,102 @@ class TooSlow(Exception):  # noqa: N818
     """The work took longer than it may."""
 
 
-class Gate:
-    """Runs functions in `workers` threads while at most `waiting` more wait."""
+@dataclass(eq=False)
+class _Asked:
+    """One text that waits, or is being read."""
 
-    def __init__(self, limits: Limits) -> None:
+    whom: Any
+    text: str
+    answer: "asyncio.Future[Any]"
+    alone: bool = False
+
+
+class Gate:
+    """Runs `work` on texts in `workers` threads while at most `waiting` more wait."""
+
+    def __init__(self, limits: Limits, work: Work) -> None:
+        self._limits, self._work = limits, work
         self._places = limits.workers + limits.waiting
-        self._seconds = limits.reading
-        self._taken = 0
+        self._taken = self._running = 0
+        self._waiting: deque[_Asked] = deque()
+        self._expected: deque[float] = deque()  # until when places are kept for requests that were let in
         self._pool = ThreadPoolExecutor(limits.workers, thread_name_prefix="heedful-reader")
 
-    async def run(self, work: Callable[[], Answer]) -> Answer:
-        """The answer of `work`; raises `Overloaded` at once, or `TooSlow` after the time allowed."""
+    def admit(self) -> bool:
+        """Whether a request may come in; a place is then kept for it, for a moment, until it has arrived."""
+        now = time.monotonic()
+        while self._expected and self._expected[0] < now:  # it was none that asks for a reading, after all
+            self._expected.popleft()
+        if self._taken + len(self._expected) >= self._places:
+            return False
+        self._expected.append(now + ARRIVING)
+        return True
+
+    async def run(self, whom: Any, text: str) -> Any:
+        """The answer for one text; raises `Overloaded` at once, or `TooSlow` after the time allowed."""
+        if self._expected:
+            self._expected.popleft()
         if self._taken >= self._places:
             raise Overloaded
+        asked = _Asked(whom, text, asyncio.get_running_loop().create_future())
         self._taken += 1
-        future = asyncio.get_running_loop().run_in_executor(self._pool, work)
-        future.add_done_callback(self._leave)
-        done, _ = await asyncio.wait([future], timeout=self._seconds)
+        self._waiting.append(asked)
+        self._begin()
+        done, _ = await asyncio.wait([asked.answer], timeout=self._limits.reading)
         if not done:
-            future.cancel()  # frees the place of one that still waited
+            if asked in self._waiting:  # frees the place of one that still waited
+                self._waiting.remove(asked)
+                self._taken -= 1
             raise TooSlow
-        return future.result()
+        return asked.answer.result()
 
-    def _leave(self, future: "asyncio.Future[Answer]") -> None:
-        self._taken -= 1
+    def _begin(self) -> None:
+        """Give what waits to the threads that are free."""
+        while self._waiting and self._running < self._limits.workers:
+            batch = self._next()
+            self._running += 1
+            texts = [asked.text for asked in batch]
+            future = asyncio.get_running_loop().run_in_executor(self._pool, self._work, batch[0].whom, texts)
+            future.add_done_callback(partial(self._end, batch))
+
+    def _next(self) -> list[_Asked]:
+        """The text that has waited longest, and others for the same model that may be read with it."""
+        first = self._waiting.popleft()
+        batch, room = [first], self._limits.characters - len(first.text)
+        for asked in list(self._waiting):
+            fits = asked.whom is first.whom and not (first.alone or asked.alone) and len(asked.text) <= room
+            if fits and len(batch) < self._limits.together:
+                self._waiting.remove(asked)
+                batch.append(asked)
+                room -= len(asked.text)
+        return batch
+
+    def _end(self, batch: list[_Asked], future: "asyncio.Future[Sequence[Any]]") -> None:
+        self._running -= 1
+        fault = None if future.cancelled() else future.exception()
+        if fault is not None and len(batch) > 1:
+            # One text's fault must not be its neighbours': each is read again by itself.
+            for asked in reversed(batch):
+                asked.alone = True
+                self._waiting.appendleft(asked)
+        else:
+            self._taken -= len(batch)
+            answers = [fault] if fault is not None else [] if future.cancelled() else future.result()
+            for asked, answer in zip(batch, answers, strict=False):
+                _answer(asked.answer, answer)
         if not future.cancelled():
-            future.exception()  # somebody has looked at it, also where nobody waits any longer
+            self._begin()
 
     def close(self) -> None:
         """Take no more work, and do not wait for what runs."""
         self._pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _answer(future: "asyncio.Future[Any]", answer: Any) -> None:
+    if future.done():
+        return
+    if isinstance(answer, BaseException):
+        future.set_exception(answer)
+        future.exception()  # somebody has looked at it, also where nobody waits any longer
+    else:
+        future.set_result(answer)

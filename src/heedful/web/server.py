@@ -7,18 +7,19 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 from heedful import __version__
+from heedful.auditing.names import NAMES
+from heedful.auditing.page import render_page
+from heedful.auditing.page.rendering import page_policy
 from heedful.errors import MissingExtra, UserError
-from heedful.report.page import render_page
-from heedful.report.page.rendering import page_policy
 from heedful.web.limits import Gate, Limits, Overloaded, TooSlow
 from heedful.web.models import ServedModel
 from heedful.web.names import LOOPBACK
-from heedful.web.reading import read_text
+from heedful.web.reading import read_texts
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
-Reader = Callable[[ServedModel, str], dict[str, Any]]
+Reader = Callable[[ServedModel, Sequence[str]], Sequence[dict[str, Any] | UserError]]
 
 
 def create_app(
@@ -27,7 +28,7 @@ def create_app(
     audit: Mapping[str, Any] | None = None,
     hosts: Container[str] = LOOPBACK,
     limits: Limits | None = None,
-    reader: Reader = read_text,
+    reader: Reader = read_texts,
 ) -> "FastAPI":
     """The application for these models; `audit` is the content of an audit's page, to be shown as well.
 
@@ -47,7 +48,7 @@ def create_app(
     if not models:
         raise UserError("A server needs at least one model, and got none.")
     limits = limits or Limits()
-    gate = Gate(limits)
+    gate = Gate(limits, reader)
     about = [model.about() for model in models]
 
     @asynccontextmanager
@@ -63,10 +64,10 @@ def create_app(
         redoc_url=None,
         lifespan=lifespan,
     )
-    app.state.limits = limits
+    app.state.limits, app.state.gate = limits, gate
     app.add_middleware(Guard, limits=limits, hosts=hosts)
     live = {"models": about, "most_characters": limits.characters, "start": len(models) // 2}
-    content = {"audit": None, "figures": {}, "notes": [], **(audit or {}), "live": live}
+    content = {"audit": None, "names": dict(NAMES), "figures": {}, "notes": [], **(audit or {}), "live": live}
     page = render_page(content, title="heedful: try a text", live=True)
 
     def fault(status: int, sentence: str, **headers: str) -> JSONResponse:
@@ -138,7 +139,7 @@ def create_app(
             raise UserError(
                 f"There are {len(models)} models, numbered from 0, and no number {question.model}."
             )
-        found = await gate.run(lambda: reader(models[question.model], question.text))
+        found = await gate.run(models[question.model], question.text)
         return Reading(model=question.model, unread=int(found.get("unread") or 0), text=found)
 
     return app
@@ -167,9 +168,9 @@ def serve(app: "FastAPI", listening: socket.socket) -> None:
 
     config = uvicorn.Config(
         app,
-        http=impatient(app.state.limits.sending),
+        http=impatient(app.state.limits.sending, app.state.gate.admit),
         log_level="warning",
-        limit_concurrency=64,  # connections beyond these get a 503 at once
+        limit_concurrency=1024,  # connections beyond these get a 503 at once
         timeout_keep_alive=5,
         timeout_graceful_shutdown=3,
         server_header=False,

@@ -1,0 +1,151 @@
+"""Who is audited: a run, somebody's Hugging Face classifier or any `Subject`; and on which texts."""
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from heedful.auditing.reading import decide_all
+from heedful.data.corpus import Corpus
+from heedful.data.encoded import EncodedTexts
+from heedful.data.label_matching import match_labels
+from heedful.errors import UserError, listed
+from heedful.models.building import Classifier
+from heedful.models.subject import Subject
+from heedful.training.model_by_name import Asked, is_of_hub, open_of_hub
+from heedful.training.run import Run, load_run
+from heedful.training.texts_of_run import corpus_of, encode_for
+from heedful.trials.erasure.rereading import deletion_is_erasure
+from heedful.trials.rankings.named import brought_by
+from heedful.trials.rankings.word_rankings import OwnRanking
+
+Kind = Literal["run", "huggingface", "module"]
+PROBE = 4  # texts by whose answers a module is known
+
+
+@dataclass(frozen=True)
+class Audited:
+    """A subject, its texts, and what is known about both."""
+
+    subject: Subject
+    corpus: Corpus  # its labels are the subject's classes
+    kind: Kind
+    name: str  # of the model, for people
+    called: str  # how the command line names it
+    run: Run | None = None
+    rankings: Mapping[str, OwnRanking] = field(default_factory=dict)  # that only this kind of subject has
+    notes: tuple[str, ...] = ()
+
+    @property
+    def closed(self) -> bool:
+        """Whether deleting words has a closed form, so that every text can be audited."""
+        return deletion_is_erasure(self.subject)
+
+    @property
+    def can_train(self) -> bool:
+        """Whether it is a run whose training texts are here, so that it can be trained again."""
+        return self.run is not None and len(self.corpus.split("train")) > 0
+
+    @cached_property
+    def digest(self) -> str:
+        """Of its parameters: records of another model are never taken for those of this one.
+
+        Parts of somebody's module may be hidden in functions, so what it answers to a few texts counts too.
+        """
+        if self.kind != "module":
+            return digest_of(self.subject)
+        return f"{digest_of(self.subject)}-{_behaviour(self.subject, self.corpus.texts[:PROBE])}"
+
+    @property
+    def device(self) -> str:
+        """Where the subject's parameters are."""
+        parameters: Iterator[torch.Tensor] = getattr(self.subject, "parameters", lambda: iter(()))()
+        return str(next((parameter.device for parameter in parameters), "cpu"))
+
+    def texts(self, split: str) -> "EncodedTexts | list[str]":
+        """The texts of a split as `stream` takes them."""
+        part = self.corpus.split(split)
+        if not len(part):
+            have = [name for name in ("train", "dev", "test") if len(self.corpus.split(name))]
+            raise UserError(f"{self.corpus.name} has no {split} split to audit: it has {listed(have)}.")
+        return encode_for(self.run.model, part) if self.run is not None else list(part.texts)
+
+
+def open_subject(
+    subject: "Run | Subject | str | Path",
+    data: Corpus | None = None,
+    *,
+    device: str = "cpu",
+    label_map: Mapping[str, str] | None = None,
+    asked: Asked | None = None,
+    **where: Any,
+) -> Audited:
+    """What to audit, from a run or its folder, hf:PATH_OR_NAME, or a subject; a run has its own data.
+
+    `label_map` says which label of the data is which class, `asked` how a transformer is to decide, and
+    `where` is handed to the loader of a run's corpus (data_dir).
+    """
+    called = str(subject)
+    if is_of_hub(subject):
+        if data is None:
+            raise UserError(
+                "Auditing a Hugging Face classifier needs labelled texts: name a file or corpus with --data."
+            )
+        opened = open_of_hub(called, device=device, asked=asked)
+        corpus, notes = matched(data, opened, label_map)
+        name, rankings = Path(opened.name).name, brought_by(opened)
+        return Audited(opened, corpus, "huggingface", name, called, None, rankings, (*notes, *opened.notes))
+    if isinstance(subject, str | Path):
+        subject = load_run(subject, device=device)
+    if isinstance(subject, Run):
+        corpus, notes = matched(
+            corpus_of(subject, **where) if data is None else data, subject.model, label_map
+        )
+        called = str(subject.folder) if subject.folder is not None else "RUN"
+        preset = str(subject.recipe.corpus.get("preset", "")) or "model"
+        return Audited(subject.model, corpus, "run", preset, called, run=subject, notes=notes)
+    if data is None:
+        raise UserError("Auditing somebody's model needs labelled texts: give them as data.")
+    corpus, notes = matched(data, subject, label_map)
+    notes = (*notes, *getattr(subject, "notes", ()))
+    return Audited(
+        subject, corpus, "module", type(subject).__name__, "MODEL", None, brought_by(subject), notes
+    )
+
+
+def matched(
+    corpus: Corpus, subject: Subject, label_map: Mapping[str, str] | None = None
+) -> tuple[Corpus, tuple[str, ...]]:
+    """The corpus with its labels numbered as the subject numbers its classes, and what had to be assumed."""
+
+    def decide(texts: Sequence[str]) -> NDArray[np.int64]:
+        return decide_all(subject, list(texts))
+
+    return match_labels(corpus, subject.classes, label_map=label_map, decide=decide)
+
+
+def _behaviour(subject: Subject, texts: Sequence[str]) -> str:
+    """Eight hexadecimal digits of its logits for these texts, rounded: threads move the last."""
+    digest = hashlib.blake2b(digest_size=4)
+    with torch.no_grad():
+        found = subject.logits(subject.encode(list(texts)))
+    digest.update(np.round(found.detach().cpu().double().numpy(), 3).astype(np.float32).tobytes())
+    return digest.hexdigest()
+
+
+def digest_of(subject: Subject | Classifier) -> str:
+    """Sixteen hexadecimal digits of all parameters; of a subject without any, of its type's name."""
+    digest = hashlib.blake2b(type(subject).__name__.encode(), digest_size=8)
+    state: dict[str, Any] = getattr(subject, "state_dict", dict)()
+    for name, value in state.items():
+        digest.update(name.encode())
+        if isinstance(value, torch.Tensor):
+            plain = value.detach().cpu().contiguous()
+            digest.update(plain.flatten().view(torch.uint8).numpy().data)
+    return digest.hexdigest()

@@ -1,0 +1,179 @@
+"""What each way to paint a text's words foretells of random deletions: one row a text.
+
+All maps of a text are judged by the same deletions (`trials.erasure.heat_map`). Words that the subject does
+not read are deleted first, so that every measure sees the same words.
+
+Columns: decided, words, reads (changed texts that were read). Of the deletions: size ‖φ‖, blank ⟨û,φ⟩ with
+lent signs, blank_signed without, limit (what a map of the effects themselves reaches), variance, explained
+(the part of it that any map of words can show) and lost (the share that lose the decision). Of words read
+alone: alone, the share that keep the decision. Of each map: told_NAME with lent signs, signed_NAME with its
+own, paint_NAME, the share of its paint on live words, first_NAME, whether its strongest word is live (both
+unknown where live words cannot be told), and against_NAME, the share of its paint on words that surely speak
+against the decision. Texts of one word have nothing to compare: none of this is known.
+
+Axes: B texts, T words.
+"""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from heedful.auditing.names import shown_names
+from heedful.data.batches import Batch
+from heedful.models.subject import Subject
+from heedful.models.trace import decisions
+from heedful.models.word_attention import words_read
+from heedful.trials.erasure.deletion import delete_words
+from heedful.trials.erasure.heat_map import SPREAD, Effects, effects_of
+from heedful.trials.erasure.random_deletions import MOST, PER_WORD, read_deletions
+from heedful.trials.erasure.rereading import Reader
+from heedful.trials.rankings.word_gradients import Doubted
+from heedful.trials.rankings.word_rankings import OwnRanking, scores_with
+from heedful.trials.stream import Trial
+
+KINDS = ("told", "signed", "paint", "first", "against")
+SINGLE = 8  # words of a text that are read alone
+OF_TEXT = ("size", "blank", "blank_signed", "limit", "variance", "explained", "lost")
+
+
+@dataclass(frozen=True)
+class Maps:
+    """Which maps are judged, and by how many deletions."""
+
+    names: tuple[str, ...]  # of rankings; the one that people are shown is first
+    own: Mapping[str, OwnRanking] = field(default_factory=dict)  # those that are not known by their name
+    dear: frozenset[str] = frozenset()  # names that are tried on some of the texts only
+    dear_rows: Collection[int] = ()  # the numbers of those texts
+    hidden: int = 60  # texts whose words are hidden too
+    per_word: int = PER_WORD
+    most: int = MOST
+    how: str = "delete"
+    sample: int = 0  # another number draws other deletions
+    keep: bool = False  # whether rows hold the maps themselves, map_NAME: a score for each word that is read
+
+    @property
+    def cheap(self) -> list[str]:
+        """The maps that a person could be shown and that are not dear."""
+        return [name for name in shown_names(self.names) if name not in self.dear]
+
+
+def read_only(subject: Subject, batch: Batch, *, how: str = "delete") -> tuple[Reader, Tensor]:
+    """A reader of the batch without the words that the subject does not read; and which it reads (B,T)."""
+    read = words_read(subject, batch)
+    unread = batch.mask & ~read
+    kept = delete_words(batch, unread) if unread.any() else batch
+    return Reader(subject, kept, how=how), read
+
+
+def maps_trial(subject: Subject, maps: Maps, *, seed: int = 0) -> Trial:
+    """Random deletions of each text, and what each map foretells of them."""
+
+    def trial(batch: Batch, first: int) -> pd.DataFrame:
+        return map_rows(read_only(subject, batch, how=maps.how)[0], maps, seed=seed)
+
+    return trial
+
+
+def map_rows(reader: Reader, maps: Maps, *, seed: int = 0) -> pd.DataFrame:
+    """The rows of the texts that a reader has."""
+    mask = reader.batch.mask.cpu()
+    count = len(mask)
+    columns: dict[str, Any] = {name: np.full(count, np.nan) for name in OF_TEXT}
+    reads = np.zeros(count, dtype=np.int64)
+    painted = paint(reader, maps, seed=seed)
+    for name in painted:
+        for kind in KINDS:
+            columns[f"{kind}_{name}"] = np.full(count, np.nan)
+    for found in read_deletions(
+        reader, per_word=maps.per_word, most=maps.most, seed=seed, sample=maps.sample
+    ):
+        rows, here = found.rows, mask[torch.from_numpy(found.rows)]
+        effects = effects_of(found, here)
+        reads[rows] = found.said.shape[1]
+        for name, values in _of_text(effects, here).items():
+            columns[name][rows] = values
+        columns["lost"][rows] = found.share_lost
+        for name, scores in painted.items():
+            sizes = scores[torch.from_numpy(rows)]
+            for kind, values in _of_map(effects, sizes, here).items():
+                columns[f"{kind}_{name}"][rows] = values
+    if maps.keep:
+        for name, scores in painted.items():
+            columns[f"map_{name}"] = [scores[row][mask[row]].float().numpy() for row in range(count)]
+    return pd.DataFrame(
+        {
+            "decided": reader.decided.cpu().numpy(),
+            "words": mask.sum(1).numpy(),
+            "reads": reads + SINGLE,
+            "alone": single_words(reader),
+            **columns,
+        }
+    )
+
+
+def single_words(reader: Reader) -> NDArray[np.float64]:
+    """The share (B,) of at most `SINGLE` words of a text that keep the decision when read alone."""
+    mask = reader.batch.mask
+    counts = mask.sum(1)
+    places = torch.linspace(0, 1, SINGLE, device=mask.device, dtype=torch.float64)
+    chosen = (places * (counts[:, None] - 1).clamp(min=0)).round().long()  # (B,SINGLE), evenly over the text
+    gone = ~torch.nn.functional.one_hot(chosen, mask.shape[1]).bool()
+    logits = reader.variants(torch.arange(len(mask)), gone)
+    kept = decisions(logits) == reader.decided[:, None]
+    return kept.double().mean(1).cpu().numpy()
+
+
+def paint(reader: Reader, maps: Maps, *, seed: int = 0) -> dict[str, Tensor]:
+    """The scores (B,T) of each map, on padding 0; dear ones are not a number where they are not tried."""
+    mask = reader.batch.mask
+    tried = np.isin(reader.batch.rows, list(maps.dear_rows))
+    found: dict[str, Tensor] = {}
+    for name in maps.names:
+        if name not in maps.dear:
+            found[name] = _scores(reader, maps.own.get(name, name), seed)
+            continue
+        scores = torch.full(mask.shape, torch.nan, dtype=torch.float64)
+        if tried.any():
+            places = torch.from_numpy(np.flatnonzero(tried)).to(mask.device)
+            some = delete_words(reader.batch, torch.zeros_like(mask[places]), of=places)
+            part = _scores(Reader(reader.subject, some, how=reader.how), maps.own.get(name, name), seed)
+            scores[places.cpu()] = torch.nn.functional.pad(part, (0, mask.shape[1] - part.shape[1]))
+        found[name] = scores
+    return found
+
+
+def _scores(reader: Reader, ranking: "str | OwnRanking", seed: int) -> Tensor:
+    scores = scores_with(reader, ranking, seed=seed)
+    plain = scores.scores if isinstance(scores, Doubted) else scores
+    return plain.double().cpu() * reader.batch.mask.cpu()
+
+
+def _of_text(effects: Effects, mask: Tensor) -> dict[str, Tensor]:
+    blank = mask.double()
+    return {
+        "size": effects.size,
+        "blank": effects.told(blank, mask),
+        "blank_signed": effects.told_signed(blank, mask),
+        "limit": effects.limit(),
+        "variance": effects.variance,
+        "explained": SPREAD * effects.square,
+    }
+
+
+def _of_map(effects: Effects, sizes: Tensor, mask: Tensor) -> dict[str, Tensor]:
+    told = effects.told(sizes, mask)
+    known = effects.told_apart & ~told.isnan()
+    paint, first = effects.paint_on(effects.live, sizes), effects.first_is_live(sizes, mask).double()
+    return {
+        "told": told,
+        "signed": effects.told_signed(sizes, mask),
+        "paint": paint.where(known, torch.nan),
+        "first": first.where(known, torch.nan),
+        "against": effects.against(sizes).where(~told.isnan(), torch.nan),
+    }

@@ -1,0 +1,35 @@
+"""The names of rankings for people. No torch."""
+
+import re
+from collections.abc import Mapping, Sequence
+
+SHUFFLED, RANDOM = "shuffled", "random"  # what a map is compared with
+NAMES: Mapping[str, str] = {
+    "attention": "attention",
+    "gradient": "gradient × input",
+    "gradient-held": "gradient × input with attention held",
+    "integrated": "integrated gradients",
+    "leave-one-out": "leave-one-out",
+    "contribution": "contribution (weight × what the word says)",
+    "value-norms": "weight × length of the value",
+    "rollout": "attention rollout",
+    "flow": "attention flow",
+    "attention-gradient": "attention × its gradient, layer by layer",
+    "value-zeroing": "value zeroing",
+    "jain-wallace": "gradient as Jain & Wallace take it",
+    "lime": "LIME",
+    "shuffled": "shuffled weights",
+    "random": "random",
+}
+HEAD = re.compile(r"head-(\d+)-only")  # one head of a transformer's last layer
+
+
+def named(ranking: str) -> str:
+    """A ranking's name for people; a user's own has the name that they gave it."""
+    head = HEAD.fullmatch(ranking)
+    return f"attention of head {head[1]} alone" if head else NAMES.get(ranking, ranking)
+
+
+def shown_names(names: Sequence[str]) -> list[str]:
+    """Those of the maps that a person could be shown: not chance, nor shuffled weights."""
+    return [name for name in names if name not in (SHUFFLED, RANDOM)]

@@ -1,0 +1,169 @@
+"""What an audit will do: its settings, the texts it takes, and the folder it claims."""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heedful.auditing.audited import Audited
+from heedful.auditing.maps import Maps
+from heedful.auditing.reading import ReadSettings, maps_of
+from heedful.data.encoded import EncodedTexts
+from heedful.errors import UserError, check_seed, choose_from
+from heedful.files import check_folder, write_atomically
+from heedful.models.subject import gives
+from heedful.settings import setting, settings_from
+from heedful.trials.rankings.word_rankings import OwnRanking
+from heedful.trials.stream import sample_rows
+
+PLAN = "plan.json"
+SCHEMA = 3
+POOL = 2000  # texts from which those are drawn that are read many times, where each must be read again
+READ_CLOSED, READ_AGAIN = (
+    1000,
+    300,
+)  # texts that are read many times, where deletions are products, and elsewhere
+BLACK_BOX = "leave-one-out"  # what is judged of a subject without attention
+
+
+@dataclass(frozen=True)
+class AuditSettings:
+    """What is asked of an audit."""
+
+    split: str = setting("test", "the split that is audited: train, dev or test")
+    shown: str = setting("", "the ranking that people are shown; attention, or leave-one-out without any")
+    limit: int | None = setting(None, "texts to take, drawn by the seed; all where nothing is read again")
+    deletions: int | None = setting(
+        None, "random deletions for each word of a text; 8 where they are products, else 4"
+    )
+    looks: bool = setting(True, "stop as soon as the reading is settled")
+    seeds: int = setting(
+        3, "models over which stability is measured, the audited one among them; 1 does not ask"
+    )
+    uniform: bool = setting(True, "train the model with uniform weights, to see whether attention is needed")
+    keep_texts: bool = setting(True, "keep texts and words for browsing; without, nothing written has any")
+    seed: int = setting(0, "the seed of everything that is left to chance")
+
+    def __post_init__(self) -> None:
+        choose_from("split", self.split, ("train", "dev", "test"))
+        for name, least in (("seeds", 1), ("deletions", 1), ("limit", 1)):
+            value = getattr(self, name)
+            if value is not None and value < least:
+                raise UserError(f"The audit's {name} must be at least {least}, not {value}.")
+        check_seed(self.seed)
+
+
+def settings_with(settings: AuditSettings | None, changes: Mapping[str, Any]) -> AuditSettings:
+    """The settings with changes to their fields; one that is no field is refused."""
+    base = settings or AuditSettings()
+    known = {item.name: getattr(base, item.name) for item in fields(AuditSettings)}
+    return settings_from(AuditSettings, {**known, **changes}, where="the audit's settings")
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """The texts to be audited, and how."""
+
+    audited: Audited
+    settings: AuditSettings
+    texts: "EncodedTexts | list[str]"
+    pool: NDArray[np.int64]  # places in the split
+    own: Mapping[str, OwnRanking] = field(default_factory=dict)
+
+    @cached_property
+    def labels(self) -> NDArray[np.int64]:
+        """The labels of the pool."""
+        return np.asarray(self.audited.corpus.split(self.settings.split).labels)[self.pool]
+
+    @property
+    def shown(self) -> str:
+        """The ranking that is judged."""
+        if self.settings.shown:
+            return self.settings.shown
+        return "attention" if gives(self.audited.subject, "attention") else BLACK_BOX
+
+    @cached_property
+    def reading(self) -> ReadSettings:
+        """How the subject is read."""
+        closed = self.audited.closed
+        most = min(len(self.pool), READ_CLOSED if closed else READ_AGAIN)
+        return ReadSettings(texts=most, deletions=self.settings.deletions, looks=self.settings.looks)
+
+    @cached_property
+    def maps(self) -> Maps:
+        """What is judged by the deletions."""
+        maps = maps_of(self.audited.subject, shown=self.shown, rankings=self.own, settings=self.reading)
+        return replace(maps, keep=self.settings.keep_texts)  # for texts to browse
+
+    @property
+    def recipe(self) -> dict[str, Any]:
+        """Plain values that stand for what is asked; records made for another recipe are refused."""
+        # Scores of one's own count by what they say, functions by their names alone.
+        own = {name: getattr(self.own[name], "digest", "") for name in sorted(self.own)}
+        return {
+            "schema": SCHEMA,
+            "subject": self.audited.digest,
+            "corpus": self.audited.corpus.fingerprint,
+            "texts": len(self.pool),
+            "rankings": own,
+            **asdict(self.settings),
+        }
+
+
+def make_plan(audited: Audited, settings: AuditSettings, own: Mapping[str, OwnRanking] | None = None) -> Plan:
+    """Choose the texts: all where nothing is read again, else a sample."""
+    texts = audited.texts(settings.split)
+    limit = settings.limit
+    if limit is None and audited.kind != "run":
+        limit = POOL
+    plan = Plan(audited, settings, texts, sample_rows(len(texts), limit, seed=settings.seed), own or {})
+    choose_from("ranking to judge", plan.shown, plan.maps.names)
+    return plan
+
+
+def claim_folder(folder: Path, recipe: Mapping[str, Any]) -> None:
+    """Begin an audit in a folder, or go on with it; one that holds anything else is refused."""
+    known = begun_in(folder, recipe)
+    if known is None:
+        with write_atomically(folder / PLAN) as file:  # makes the folder
+            json.dump(recipe, file, indent=1)
+        return
+    _refuse_other(folder, known, recipe, names={**recipe, **known})
+
+
+def begun_in(folder: Path, asked: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The recipe of an audit that was begun there; a place where this one cannot be written is refused.
+
+    `asked` are parts of the recipe, as far as they are known before there is a model.
+    """
+    check_folder(folder, marks=(PLAN,))
+    path = folder / PLAN
+    if not path.exists():
+        return None
+    try:
+        known = dict(json.loads(path.read_text(encoding="utf-8")))
+    except (ValueError, TypeError) as error:
+        raise UserError(f"{path} is damaged ({error}): remove {folder}, or choose another place.") from None
+    if known.get("schema") != SCHEMA:
+        raise UserError(
+            f"{folder} holds an audit of another version of heedful (schema {known.get('schema')}, and "
+            f"{SCHEMA} is written here): choose another place, or remove it."
+        )
+    _refuse_other(folder, known, asked, names=asked)
+    return known
+
+
+def _refuse_other(
+    folder: Path, known: Mapping[str, Any], recipe: Mapping[str, Any], *, names: Iterable[str]
+) -> None:
+    for name in names:
+        if known.get(name) != recipe.get(name):
+            raise UserError(
+                f"{folder} holds another audit ({name} was {known.get(name)}, and is {recipe.get(name)}): "
+                "choose another place, or remove it."
+            )

@@ -1,0 +1,113 @@
+"""Does the map foretell what the model does when words go? The question that decides the reading."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from heedful.auditing.names import named
+from heedful.auditing.questions.answer import Answer, Outcome, Question, percent, present, scale_of, whisker
+from heedful.auditing.rule import FAITHFUL, NOT_SHOWN
+from heedful.drawing import BLACK, BLUE, GREY, new_figure
+from heedful.records import Estimate, Finding
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from pandas import DataFrame
+
+    from heedful.auditing.asking import Asking
+
+
+def measure(asking: "Asking") -> "DataFrame":
+    """The rows of the reading itself."""
+    return asking.read.rows
+
+
+def answer(rows: "DataFrame", asking: "Asking") -> Answer:
+    verdict, scored, shown = asking.read.verdict, asking.read.scored, asking.read.shown
+    outcome: Outcome = "unsure"
+    if verdict.reading in (FAITHFUL, NOT_SHOWN):
+        outcome = "yes" if verdict.reading == FAITHFUL else "no"
+    if verdict.skill is None:
+        return QUESTION.said("unsure", " ".join(verdict.reasons), HOW)
+    rankings = asking.read.rankings
+    nulls: dict[str, Finding] = {name: rankings[name] for name in ("random", "shuffled") if name in rankings}
+    skill = _beside(verdict.skill, nulls)
+    said = {"yes": "Yes.", "no": "No.", "unsure": "In part."}[outcome]
+    words = f"{said} This painting foretells {percent(skill)} of what the best painting could"
+    if verdict.paint is not None and verdict.first is not None:
+        words += (
+            f"; {percent(verdict.paint)} of its paint lies on words that matter, and its strongest word is "
+            f"one of them in {percent(verdict.first)} of texts"
+        )
+    own = [finding for name, finding in rankings.items() if name not in nulls and name != shown]
+    of_classes = [_named(one.skill, one.name) for one in verdict.classes if one.skill is not None]
+    return QUESTION.said(
+        outcome,
+        f"{words}. Any painting of single words can show {scored.linear_share:.0%} of what this model does.",
+        HOW,
+        finding=skill,
+        scale=scale_of(skill, low_end=0.0, high_end=1.0, best=1.0, best_name="best painting"),
+        evidence=(
+            *present((verdict.paint, verdict.first, scored.against(shown))),
+            *present((scored.skill(shown, signed=True), _hidden(verdict.operator))),
+            *of_classes,
+            *own,
+        ),
+    )
+
+
+HOW = (
+    "Words are deleted at random, some at a time, and the text is read again, many times over. The skill "
+    "says how well the painted weights foretell the changes: 0 is a blank text, 1 weights in proportion to "
+    "what each word does. A painting without signs is lent the signs of the effects. All paintings are "
+    "judged by the same deletions, which no method has seen. A word matters if its effect is a third of the "
+    "strongest or more."
+)
+
+
+def figure(answer: Answer, rows: "DataFrame") -> "Figure | None":
+    """The skill of every map, with intervals."""
+    if answer.finding is None:
+        return None
+    maps = [one for one in answer.evidence if one.name == answer.finding.name and _of_all(one)]
+    found = sorted([*maps, answer.finding], key=lambda one: one.value)
+    drawn = new_figure(6.4, 1.1 + 0.32 * len(found))
+    axes = drawn.subplots()
+    for place, finding in enumerate(found):
+        own = finding is answer.finding
+        whisker(axes, finding, place, colour=BLUE if own else BLACK, marker="o" if own else "s")
+    axes.axvline(0, color=GREY, linestyle=":", label="blank text")
+    axes.axvline(1, color=GREY, linestyle="-.", label="best painting")
+    axes.set_yticks(range(len(found)), [named(str(one.coordinates["ranking"])) for one in found])
+    axes.set_ylim(-0.6, len(found) - 0.4)
+    axes.set_xlabel(f"heat-map skill (n = {answer.finding.count:,} texts, intervals)")
+    drawn.legend(loc="outside upper center", ncols=2)
+    return drawn
+
+
+def _named(skill: Finding, name: str) -> Finding:
+    return replace(skill, coordinates={**skill.coordinates, "predicted": name})
+
+
+def _hidden(skill: Finding | None) -> Finding | None:
+    return None if skill is None else replace(skill, coordinates={**skill.coordinates, "words": "hidden"})
+
+
+def _of_all(finding: Finding) -> bool:
+    """Whether it is of all texts, whose words were deleted."""
+    return not {"predicted", "words"} & set(finding.coordinates)
+
+
+def _beside(skill: Finding, nulls: Mapping[str, Finding]) -> Finding:
+    return replace(skill, baselines={name: Estimate(one.value, one.interval) for name, one in nulls.items()})
+
+
+QUESTION = Question(
+    "foretells",
+    "Does it foretell what the model does when words go?",
+    measure,
+    answer,
+    figure,
+    "heat-map skill of every map",
+    decides=True,
+)

@@ -1,0 +1,189 @@
+"""Does the item with the largest weight matter more than that of shuffled weights? (Serrano & Smith, 2019.)
+
+Beside it, for a linear head, how many items must go in the order of attention before the decision flips, as a
+multiple of the exact smallest set.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heedful.auditing.questions.answer import (
+    Answer,
+    NotAsked,
+    Question,
+    bars,
+    difference_finding,
+    mean_finding,
+    outcome_of,
+    present,
+    scale_of,
+    share_of,
+)
+from heedful.records import Estimate, Finding, bootstrap_interval, wilson_interval
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from pandas import DataFrame
+
+    from heedful.auditing.asking import Asking
+    from heedful.data.batches import Batch
+
+GAP = "median optimality gap"
+
+
+def measure(asking: "Asking") -> "DataFrame":
+    """Items erased at the layer, in the order of attention and of shuffled weights, and the smallest sets.
+
+    Those are exact for a linear head; else a beam search gives an upper bound.
+    """
+    from heedful.trials.erasure.search import beam_flips
+    from heedful.trials.erasure.single import single_erasures
+    from heedful.trials.erasure.until_flip import erase
+    from heedful.trials.rankings.layer_rankings import shuffle_weights
+
+    subject, seed = asking.with_trace(), asking.seed
+
+    def trial(batch: "Batch", first: int) -> "DataFrame":
+        trace = subject.trace(batch)
+        small = (
+            None if trace.linear is not None else beam_flips(trace, width=4, depth=4, seed=seed, first=first)
+        )
+        names = ["attention", "random", "shuffled"]
+        frame = erase(trace, names, smallest=small, samples=1, seed=seed, first=first).to_frame()
+        dealt = shuffle_weights(trace, seed=seed, first=first)
+        for name, own in (("attention", trace), ("shuffled", dealt)):
+            alone = single_erasures(own, seed=seed, first=first)
+            frame[f"top_{name}"], frame[f"other_{name}"] = alone.top_flips, alone.other_flips
+        return frame
+
+    return asking.stream("top", trial, asking.rows)
+
+
+def answer(rows: "DataFrame", asking: "Asking") -> Answer:
+    frame = rows[rows["items"] > 1]
+    if not len(frame):
+        raise NotAsked("No text has two items at the attention layer.")
+    own, shuffled = (frame[f"top_{name}"].to_numpy().astype(float) for name in ("attention", "shuffled"))
+    described: dict[str, Any] = {"unit": "of texts", "better": "higher"}
+    top = Finding(
+        "flips by the top item",
+        float(own.mean()),
+        interval=wilson_interval(int(own.sum()), len(own)),
+        count=len(own),
+        baselines={
+            "random": share_of(frame["other_attention"].to_numpy().astype(float)),
+            "shuffled": share_of(shuffled),
+        },
+        coordinates=asking.about,
+        measured="share of texts whose decision changes when only the item with the largest weight is erased",
+        **described,
+    )
+    beside = difference_finding(
+        "flips by the top item beyond shuffled weights",
+        own,
+        shuffled,
+        "that minus the same for the weights shuffled among the items, paired over texts",
+        seed=asking.seed,
+        **described,
+    )
+    outcome = outcome_of(beside, ">", 0.0)
+    compared = f"{top.value:.0%} of decisions, and that of shuffled weights {shuffled.mean():.0%}"
+    if top.value < shuffled.mean():
+        why = "what it puts first decides less than what chance puts there."
+    else:
+        why = "weights this uneven do that wherever they lie." if top.value else "neither decides alone."
+    words = {
+        "yes": f"Yes. Erasing its top item alone changes {compared}.",
+        "no": f"No. Erasing its top item alone changes {compared}: {why}",
+        "unsure": f"Not clearly. Erasing its top item alone changes {compared}.",
+    }[outcome]
+    best = float((frame["smallest"] == 1).mean()) if "smallest" in frame else None
+    gaps = _gaps(frame, asking) if "smallest" in frame else ()
+    gap = next((one for one in gaps if one.name == GAP and one.kind == "estimate"), None)
+    if gap is not None:
+        most = f"{gap.value:.2g} times as many items as needed" if gap.value > 1 else "no more than needed"
+        words += f" To change a decision at the layer, its order takes {most} (median)."
+    return QUESTION.said(
+        outcome,
+        words,
+        "The item with the largest weight is erased at the attention layer and the rest renormalised. The "
+        "same is done with the model's weights shuffled among the words, and their own top item. The best "
+        "there can be is the share of decisions that some single item changes.",
+        finding=top,
+        scale=scale_of(top, low_end=0.0, high_end=best or 1.0, best=best, best_name="best single item"),
+        evidence=(beside, *gaps),
+    )
+
+
+def _gaps(frame: "DataFrame", asking: "Asking") -> tuple[Finding, ...]:
+    """The share of decisions that can be flipped, and the items needed ÷ those of the smallest set."""
+    exact = bool((frame["smallest_kind"] == "exact").all())
+    can = frame["smallest"].to_numpy() > 0
+    flippable = Finding(
+        "decisions that can be flipped",
+        float(can.mean()),
+        interval=wilson_interval(int(can.sum()), len(can)),
+        count=len(can),
+        unit="of texts",
+        kind="estimate" if exact else "lower bound",
+        coordinates=asking.about,
+        measured="share of texts whose decision changes when some set of items is erased at the layer",
+    )
+    if not can.any():
+        return (flippable,)
+    gaps = _times(frame, "attention", "smallest")
+    nulls = {"random": _times(frame, "random", "smallest")[can]}
+    ahead = None
+    if "smallest_shuffled" in frame:
+        both = can & (frame["smallest_shuffled"].to_numpy() > 0)
+        if both.any():
+            nulls["shuffled"] = _times(frame, "shuffled", "smallest_shuffled")[both]
+            ahead = mean_finding(
+                "gap of shuffled weights beside attention's",
+                np.log2(nulls["shuffled"] / gaps[both]),
+                "mean over texts of log2 of the shuffled weights' gap (to their own smallest set) ÷ "
+                "attention's",
+                unit="doublings",
+                better="higher",
+                seed=asking.seed,
+            )
+    gap = Finding(
+        GAP,
+        float(np.median(gaps[can])),
+        interval=bootstrap_interval(gaps[can], "median", seed=asking.seed),
+        count=int(can.sum()),
+        baselines={name: Estimate(float(np.median(values))) for name, values in nulls.items()},
+        unit="times the smallest set",
+        better="lower",
+        kind="estimate" if exact else "lower bound",
+        coordinates=asking.about,
+        measured="median of the items that attention needs to flip the decision ÷ those of the smallest set",
+    )
+    return present((gap, ahead, flippable))
+
+
+def _times(frame: "DataFrame", name: str, smallest: str) -> NDArray[np.float64]:
+    """Items needed ÷ items of the smallest set; where a ranking never flips, all items count."""
+    sizes, least = frame[f"size_{name}"].to_numpy(), frame[smallest].to_numpy()
+    found: NDArray[np.float64] = np.where(sizes > 0, sizes, frame["items"]) / np.where(least > 0, least, 1)
+    return found
+
+
+def figure(answer: Answer, rows: "DataFrame") -> "Figure | None":
+    """Decisions that the top item alone flips, beside its baselines and the best there can be."""
+    assert answer.finding is not None
+    assert answer.scale is not None
+    more = {} if answer.scale.best is None else {"best single item": answer.scale.best}
+    return bars(answer.finding, "share of decisions flipped", more)
+
+
+QUESTION = Question(
+    "top",
+    "Does its top item matter more than the top item of shuffled weights?",
+    measure,
+    answer,
+    figure,
+    "decisions that the top item alone flips",
+)

@@ -1,0 +1,252 @@
+"""Read one subject: draw texts, delete words, judge, and stop as soon as the reading is settled.
+
+Texts are read in four parts. After each the rows are judged at that look's level; the levels together keep
+5 %. A reading that is settled ends it. A second way to take words out is tried on some of the texts.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import pandas as pd
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from heedful.auditing.instead import Instead, instead
+from heedful.auditing.maps import Maps, maps_trial
+from heedful.auditing.names import RANDOM, SHUFFLED
+from heedful.auditing.rule import FAITHFUL, Reading, Thresholds, Verdict, judge, low
+from heedful.auditing.sampling import LEVELS, Draw
+from heedful.auditing.skill import Scored
+from heedful.data.batches import Batch, plan_batches
+from heedful.data.encoded import EncodedTexts
+from heedful.errors import UserError, choose_from
+from heedful.models.subject import Subject, What, gives
+from heedful.models.trace import decisions
+from heedful.records import Finding
+from heedful.trials.erasure.forwards import two_sided
+from heedful.trials.erasure.random_deletions import UNIT
+from heedful.trials.erasure.rereading import deletion_is_erasure
+from heedful.trials.rankings.named import brought_by
+from heedful.trials.rankings.word_gradients import integrated_gradients
+from heedful.trials.rankings.word_rankings import WORD_RANKINGS, OwnRanking
+from heedful.trials.stream import batch_of
+
+Measure = Callable[[str, Maps, NDArray[np.int64]], pd.DataFrame]  # measure(stage, maps, rows): in their order
+TEXTS = 200  # that are read many times
+DEAR_TEXTS = 60  # on which dear maps are tried
+HIDDEN_TEXTS, HIDDEN_AGAIN = 60, 30  # on which words are hidden: where that is cheap, and elsewhere
+DELETIONS, DELETIONS_AGAIN = 8, 4  # for each word of a text: where they are products, and where each is read
+STEPS = 8  # of integrated gradients, where each is a pass through a network
+PLACES = 4096
+
+
+@dataclass(frozen=True)
+class ReadSettings:
+    """How a subject is read."""
+
+    texts: int | None = TEXTS  # at most; None for all
+    deletions: int | None = None  # for each word of a text; 8 where they are products, else 4
+    most_deletions: int = 640  # of one text
+    looks: bool = True  # stop as soon as the reading is settled
+    operator: bool = True  # try a second way to take words out
+    thresholds: Thresholds = field(default_factory=Thresholds)
+
+
+@dataclass(frozen=True, eq=False)
+class ReadSubject:
+    """What was found of one subject; `rows` suffice to judge it again."""
+
+    shown: str
+    classes: tuple[str, ...]
+    verdict: Verdict
+    rows: pd.DataFrame
+    operator_rows: pd.DataFrame
+    instead: Instead | None
+    scored: Scored  # the rows of texts that words decide
+    level: float
+    evaluations: int  # changed texts that were read
+
+    @property
+    def reading(self) -> Reading:
+        return self.verdict.reading
+
+    @property
+    def skill(self) -> Finding | None:
+        return self.verdict.skill
+
+    @property
+    def rankings(self) -> dict[str, Finding]:
+        """The skill of every map."""
+        found = {name: self.scored.skill(name) for name in self.scored.names} if len(self.scored) else {}
+        return {name: skill for name, skill in found.items() if skill is not None}
+
+
+def read_subject(
+    subject: Subject,
+    texts: "EncodedTexts | Sequence[str]",
+    *,
+    shown: str = "attention",
+    rankings: Mapping[str, OwnRanking] | None = None,
+    settings: ReadSettings | None = None,
+    seed: int = 0,
+) -> ReadSubject:
+    """Read a subject on these texts, in memory. `rankings` of one's own are judged beside its maps."""
+    asked = settings or ReadSettings()
+    decided = decide_all(subject, texts)
+    clusters = clusters_of(texts)
+
+    def measure(stage: str, maps: Maps, rows: NDArray[np.int64]) -> pd.DataFrame:
+        trial, parts = maps_trial(subject, maps, seed=seed), []
+        for part in plan_batches(lengths_of(texts)[rows], token_budget=PLACES):
+            parts.append(trial(batch_of(subject, texts, rows[part]), 0).assign(instance=rows[part]))
+        return pd.concat(parts).set_index("instance").loc[rows].reset_index()
+
+    maps = maps_of(subject, shown=shown, rankings=rankings, settings=asked)
+    choose_from("ranking to judge", shown, maps.names)
+    draw = Draw(decided, asked.texts, seed=seed)
+    return look(measure, maps, draw, clusters, tuple(subject.classes), asked, seed=seed)
+
+
+def look(
+    measure: Measure,
+    maps: Maps,
+    draw: Draw,
+    clusters: NDArray,
+    classes: tuple[str, ...],
+    settings: ReadSettings,
+    *,
+    seed: int = 0,
+) -> ReadSubject:
+    """Measure part after part of the texts drawn, until the reading is settled."""
+    shown, limits = maps.names[0], settings.thresholds
+    levels = LEVELS if settings.looks else (0.95,)
+    rows = pd.DataFrame()
+    some = np.zeros(0, dtype=np.int64)
+    defaults: list[int] = []
+    for number, level in enumerate(levels):
+        part = draw.take((number + 1) / len(levels), leave=defaults)
+        some = np.concatenate([some, evenly(part, DEAR_TEXTS - len(some))])
+        maps = replace(maps, dear_rows=frozenset(some.tolist()))
+        if len(part):
+            frame = measure(f"deletions-{number + 1}", maps, part)
+            rows = pd.concat([rows, frame.assign(cluster=clusters[part])], ignore_index=True)
+        rows = rows.assign(weight=draw.weights(rows["instance"].to_numpy()))
+        verdict = judge(rows, shown, classes, level=level, thresholds=limits, seed=seed)
+        defaults = [classes.index(one.name) for one in verdict.classes if one.default]
+        if verdict.settled:
+            break
+    other = pd.DataFrame()
+    if settings.operator and verdict.skill is not None:
+        chosen = evenly(some, maps.hidden)
+        hidden = replace(
+            maps, names=(shown,), dear=frozenset(), how="unknown", per_word=4, most=UNIT, keep=False
+        )
+        other = measure("hidden", hidden, chosen)
+        other = other.assign(cluster=clusters[chosen], weight=draw.weights(chosen))
+        verdict = judge(rows, shown, classes, operator=other, level=level, thresholds=limits, seed=seed)
+    scored = Scored(rows[(rows["words"] > 1) & ~rows["decided"].isin(defaults)], level, seed)
+    better = None
+    if verdict.reading != FAITHFUL and verdict.room is not None and low(verdict.room) >= limits.room:
+        better = instead(scored, shown, classes, limits)
+    evaluations = int(rows["reads"].sum() + (other["reads"].sum() if len(other) else 0))
+    return ReadSubject(shown, classes, verdict, rows, other, better, scored, level, evaluations)
+
+
+def maps_of(
+    subject: Subject,
+    *,
+    shown: str = "attention",
+    rankings: Mapping[str, OwnRanking] | None = None,
+    settings: ReadSettings | None = None,
+) -> Maps:
+    """The maps that this subject can be painted by, the one that is shown first."""
+    asked = settings or ReadSettings()
+    closed = deletion_is_erasure(subject)
+    brought = dict(brought_by(subject))
+    few = {} if closed or not gives(subject, "embed") else {"integrated": integrated_in_few_steps}
+    own = {**few, **brought, **(rankings or {})}
+    dear = {"integrated"} if closed else {"integrated", "leave-one-out", *brought} - {"rollout"}
+    names = [
+        shown,
+        "attention",
+        "gradient",
+        "integrated",
+        "leave-one-out",
+        "contribution",
+        *own,
+        SHUFFLED,
+        RANDOM,
+    ]
+    kept = [name for name in dict.fromkeys(names) if name in own or can_paint(subject, name)]
+    return Maps(
+        tuple(kept),
+        own=own,
+        dear=frozenset(dear - {shown}),
+        per_word=asked.deletions or (DELETIONS if closed else DELETIONS_AGAIN),
+        hidden=HIDDEN_TEXTS if closed else HIDDEN_AGAIN,
+        most=asked.most_deletions,
+    )
+
+
+def integrated_in_few_steps(subject: Subject, batch: Batch) -> Tensor:
+    """Integrated gradients along eight points of the way."""
+    return integrated_gradients(subject, batch, steps=STEPS).scores
+
+
+def evenly(rows: NDArray[np.int64], most: int) -> NDArray[np.int64]:
+    """At most so many of these, evenly spread over them."""
+    count = max(0, min(most, len(rows)))
+    return rows[np.linspace(0, len(rows) - 1, count).round().astype(np.int64)]
+
+
+def can_paint(subject: Subject, name: str) -> bool:
+    """Whether a ranking by this name can be had of this subject."""
+    if name == "contribution":
+        if not gives(subject, "trace"):
+            return False
+        try:
+            batch = subject.encode(["a b"])
+        except UserError:  # it has no id for words that it does not know
+            return False
+        return batch.sentences is None and subject.trace(batch).linear is not None
+    needed: dict[str, What] = {
+        "attention": "attention",
+        SHUFFLED: "attention",
+        "gradient": "embed",
+        "gradient-held": "embed",
+        "jain-wallace": "embed",
+        "integrated": "embed",
+    }
+    return name in WORD_RANKINGS and (name not in needed or gives(subject, needed[name]))
+
+
+@torch.no_grad()
+def decide_all(
+    subject: Subject, texts: "EncodedTexts | Sequence[str]", rows: NDArray[np.int64] | None = None
+) -> NDArray[np.int64]:
+    """The class (n,) that the subject decides for each text, or for those with these numbers."""
+    rows = np.arange(len(texts)) if rows is None else rows
+    found = np.zeros(len(rows), dtype=np.int64)
+    for part in plan_batches(lengths_of(texts)[rows], token_budget=4 * PLACES):
+        logits = two_sided(subject.logits(batch_of(subject, texts, rows[part])))
+        found[part] = decisions(logits).cpu().numpy()
+    return found
+
+
+def clusters_of(texts: "EncodedTexts | Sequence[str]") -> NDArray[np.int64]:
+    """A number (n,) for each text, the same for copies."""
+    if isinstance(texts, EncodedTexts):
+        keys: list[bytes] = [texts.row(row).tobytes() for row in range(len(texts))]
+    else:
+        keys = [" ".join(text.split()).encode("utf-8", "surrogatepass") for text in texts]
+    first: dict[bytes, int] = {}
+    return np.array([first.setdefault(key, place) for place, key in enumerate(keys)], dtype=np.int64)
+
+
+def lengths_of(texts: "EncodedTexts | Sequence[str]") -> NDArray[np.int64]:
+    """About how many words (n,) each text has: only to put texts of like length together."""
+    if isinstance(texts, EncodedTexts):
+        return np.asarray(texts.lengths)
+    return np.array([len(text.split()) + 1 for text in texts])

@@ -1,0 +1,164 @@
+"""Heat-map skill over texts, from the rows of `maps`: how well a map foretells what deletions do.
+
+    skill = Σ (told − blank) / Σ (size − blank)
+
+0 is a blank map, 1 weights in proportion to the effects of the words. Rows count by their weight (texts are
+drawn by decided class), copies of a text are one cluster, and classes are resampled each for itself.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from heedful.records import Estimate, Finding
+from heedful.records.finding import Scalar
+from heedful.records.ratios import Ratios, ratios
+
+MEASURED = (
+    "how well the map foretells what random deletions of words do to the probability of the decided class, "
+    "beside the best that any map of these texts could: 0 is a blank map, 1 weights in proportion to the "
+    "effects of the words"
+)
+MATTERS = "a word that matters: its effect is at least a third of the strongest in its text"
+PAINT = f"the share of the paint that a reader sees (a fifth of the strongest or more) on {MATTERS}"
+FIRST = f"the share of texts, counted by their effects, whose most strongly painted word is {MATTERS}"
+AGAINST = "the share of the paint on words that surely (by two errors) speak against the decision"
+
+
+@dataclass(frozen=True, eq=False)
+class Scored:
+    """Texts with two words or more, their deletions and maps; all numbers with intervals of one level."""
+
+    rows: pd.DataFrame
+    level: float = 0.95
+    seed: int = 0
+    coordinates: Mapping[str, Scalar] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @cached_property
+    def different(self) -> int:
+        """How many of the texts are different: copies are one."""
+        return int(self.rows["cluster"].nunique())
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The maps, in the order of the rows' columns."""
+        return tuple(name[5:] for name in self.rows if name.startswith("told_"))
+
+    def of(self, keep: NDArray[np.bool_]) -> "Scored":
+        """Some of the texts."""
+        return Scored(self.rows[keep], self.level, self.seed, self.coordinates)
+
+    def skill(self, name: str, *, signed: bool = False) -> Finding | None:
+        """The heat-map skill of one map on the texts it was tried on; None where nothing is to be told."""
+        part = self.of(self.rows[f"told_{name}"].notna().to_numpy())
+        if not part._has_room("blank_signed" if signed else "blank"):
+            return None
+        found = part._skills((name,), signed=signed).estimate(0, level=self.level)
+        return part._finding(found, name, "signed heat-map skill" if signed else "heat-map skill")
+
+    def paint(self, name: str) -> Finding | None:
+        """The share of a map's paint on live words, texts counted by their effects; None where unknown."""
+        return self._by_effect("paint", name, "paint on words that matter", PAINT)
+
+    def first(self, name: str) -> Finding | None:
+        """The share of texts in which a map's strongest word is live, counted by their effects."""
+        return self._by_effect("first", name, "strongest word matters", FIRST)
+
+    def against(self, name: str) -> Finding | None:
+        """The share of a map's paint on words that speak against the decision, texts counted by effects."""
+        return self._by_effect("against", name, "paint on words against the decision", AGAINST)
+
+    def beyond(self, name: str, other: str) -> Estimate | None:
+        """The skill of one map minus that of another, on the texts where both were tried."""
+        both = self.rows[f"told_{name}"].notna() & self.rows[f"told_{other}"].notna()
+        part = self.of(both.to_numpy())
+        return part._skills((name, other)).difference(0, 1, level=self.level) if part._has_room() else None
+
+    def share(self, top: str, bottom: str) -> Estimate:
+        """Σ of one column ÷ Σ of another."""
+        return self._ratios(self.rows[[top]].to_numpy(), self.rows[bottom].to_numpy()).estimate(
+            0, level=self.level
+        )
+
+    def mean(self, column: str) -> Estimate:
+        """The mean of a column over texts, with missing ones left out."""
+        part = self.of(self.rows[column].notna().to_numpy())
+        return part._ratios(part.rows[[column]].to_numpy(), np.ones(len(part))).estimate(0, level=self.level)
+
+    @property
+    def room(self) -> Estimate:
+        """The share of the words' effects that a blank map does not foretell: without any, all are alike."""
+        size = self.rows["size"].to_numpy()
+        if not size.any():
+            return Estimate(0.0)  # no word does anything
+        apart = size - self.rows["blank"].to_numpy()
+        return self._ratios(apart[:, None], size).estimate(0, level=self.level)
+
+    def limit(self) -> Estimate | None:
+        """The skill of a map of the effects themselves, as far as these deletions can tell it."""
+        if not self._has_room():
+            return None
+        blank = self.rows["blank"].to_numpy()
+        told = self.rows["limit"].to_numpy() - blank
+        return self._ratios(told[:, None], self.rows["size"].to_numpy() - blank).estimate(0, level=self.level)
+
+    @property
+    def moved(self) -> float:
+        """The standard deviation of the probability over the deletions of a text."""
+        weights = self.rows["weight"].to_numpy()
+        return float(np.sqrt((weights * self.rows["variance"].to_numpy()).sum() / weights.sum()))
+
+    @property
+    def linear_share(self) -> float:
+        """R²: the share of what deletions do that any painting of words can show; at most 1."""
+        rows = self.rows
+        told, all_of_it = ((rows["weight"] * rows[name]).sum() for name in ("explained", "variance"))
+        return float(np.clip(told / max(all_of_it, 1e-300), 0, 1))
+
+    def _has_room(self, blank: str = "blank") -> bool:
+        """Whether the words' effects leave something that a blank map does not foretell."""
+        return bool((self.rows["weight"] * (self.rows["size"] - self.rows[blank])).sum() > 0)
+
+    def _by_effect(self, kind: str, name: str, called: str, measured: str) -> Finding | None:
+        part = self.of(self.rows[f"{kind}_{name}"].notna().to_numpy())
+        size = part.rows["size"].to_numpy()
+        if not len(part) or not size.sum():
+            return None
+        top = size * part.rows[f"{kind}_{name}"].to_numpy()
+        found = part._ratios(top[:, None], size).estimate(0, level=self.level)
+        return part._finding(found, name, called, measured)
+
+    def _skills(self, names: Sequence[str], *, signed: bool = False) -> Ratios:
+        blank = self.rows["blank_signed" if signed else "blank"].to_numpy()
+        kind = "signed" if signed else "told"
+        told = self.rows[[f"{kind}_{name}" for name in names]].to_numpy()
+        return self._ratios(told - blank[:, None], self.rows["size"].to_numpy() - blank)
+
+    def _ratios(self, tops: NDArray, bottom: NDArray) -> Ratios:
+        rows = self.rows
+        return ratios(
+            tops,
+            bottom,
+            weights=rows["weight"],
+            clusters=rows["cluster"],
+            strata=rows["decided"],
+            seed=self.seed,
+        )
+
+    def _finding(self, found: Estimate, name: str, called: str, measured: str = MEASURED) -> Finding:
+        return Finding(
+            called,
+            found.value,
+            interval=found.interval,
+            count=len(self),
+            measured=measured,
+            better="higher",
+            coordinates={**self.coordinates, "ranking": name},
+        )

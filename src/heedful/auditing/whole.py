@@ -1,0 +1,321 @@
+"""An audit from beginning to end: open or train a model, ask every question, write a folder and page."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from heedful import __version__
+from heedful.auditing.asking import Asking, Progress, Say
+from heedful.auditing.audited import open_subject
+from heedful.auditing.browsing import choose, instances
+from heedful.auditing.forecast import announce, promise
+from heedful.auditing.groups import read_groups
+from heedful.auditing.own_rankings import own_rankings
+from heedful.auditing.page import write_page
+from heedful.auditing.plan import AuditSettings, begun_in, claim_folder, make_plan, settings_with
+from heedful.auditing.plausibility import check_rationales, plausibility
+from heedful.auditing.questions import QUESTIONS, NotAsked
+from heedful.auditing.result import FIGURES, SCHEMA, Audit, AuditVerdict, sentence_of, write_audit
+from heedful.auditing.word_table import word_entries, word_table
+from heedful.data.corpus import Corpus
+from heedful.data.named import load_data
+from heedful.drawing import save_figure, styled
+from heedful.errors import UserError
+from heedful.files import locked, write_atomically
+from heedful.records import Estimate, Finding, wilson_interval
+from heedful.study.kept_runs import trained_once
+from heedful.training.model_by_name import HUB, Asked, is_of_hub
+from heedful.training.presets import prepare
+from heedful.training.run import SETTINGS, Run
+
+if TYPE_CHECKING:
+    import pandas
+
+    from heedful.models.subject import Subject
+
+MODEL = "dp"  # what is trained where there are only texts
+LOCK = ".lock"
+
+
+def audit(
+    subject: "Run | Subject | str | Path",
+    data: "Corpus | str | Path | None" = None,
+    *,
+    out: str | Path | None = None,
+    settings: AuditSettings | None = None,
+    rankings: Mapping[str, Any] | None = None,
+    rationales: Sequence[Any] | None = None,
+    by: Sequence[Any] | None = None,
+    model: str = MODEL,
+    device: str = "cpu",
+    data_dir: str | Path | None = None,
+    columns: Mapping[str, Any] | None = None,
+    label_map: Mapping[str, str] | None = None,
+    asked_of: Asked | None = None,
+    progress: Progress | None = None,
+    say: Say = lambda sentence: None,
+    callbacks: Sequence[Any] = (),
+    **changes: Any,
+) -> Audit:
+    """Audit a run or its folder, hf:NAME or any `Subject` with `data`, or texts alone: `model` learns those.
+
+    `changes` are fields of `AuditSettings`. `rankings` are your own by name: a function of subject and batch,
+    or one array of word scores a text of the split. `rationales` mark the words that a person would give as
+    reasons, one array of 0 and 1 a text of the split. `by` names the group of each text of the split, for a
+    reading of each group. `columns` say how a file is read (text, label, split, encoding, test_share), and
+    `label_map` which of its labels is which class of the model. `asked_of` a transformer is how it decides.
+    """
+    asked = settings_with(settings, changes)
+    folder = Path(out) if out is not None else Path("audits") / _stem(subject)
+    begun_in(folder, asdict(asked))
+    if is_texts(subject) and data is not None:
+        raise UserError(
+            "Texts that a model is to learn from bring their own test split: leave --data out, or train "
+            "first and audit the run with it."
+        )
+    where: dict[str, Any] = {"data_dir": data_dir, **(columns or {})}
+    corpus = load_data(data, learn=False, **where) if isinstance(data, str | Path) else data
+    if is_texts(subject):
+        corpus = load_data(str(subject), **where)
+        for note in corpus.notes:
+            say(note)
+        if rationales is not None:
+            check_rationales(rationales, len(corpus.split(asked.split)))
+        kept = run_folder(folder) if asked.keep_texts else None
+        for line in promise(corpus, asked, model=model, folder=folder, out=kept):
+            say(line)
+        subject = train_for_audit(
+            corpus,
+            model=model,
+            seed=asked.seed,
+            out=kept,
+            source={"source": str(subject), **(columns or {})},
+            device=device,
+            callbacks=callbacks,
+        )
+    audited = open_subject(
+        subject, corpus, device=device, label_map=label_map, asked=asked_of, data_dir=data_dir
+    )
+    count = len(audited.corpus.split(asked.split))
+    plan = make_plan(audited, asked, own_rankings(rankings or {}, count))
+    if rationales is not None:
+        check_rationales(rationales, count)
+    if by is not None and len(by) != count:
+        raise UserError(f"There are {count:,} texts, but groups for {len(by):,}: give one for each.")
+    claim_folder(folder, plan.recipe)
+    with locked(folder / LOCK):
+        asking = Asking(plan, folder, progress, say)
+        for line in announce(asking):
+            say(line)
+        return ask_all(asking, rationales=rationales, by=by)
+
+
+def ask_all(
+    asking: Asking, *, rationales: Sequence[Any] | None = None, by: Sequence[Any] | None = None
+) -> Audit:
+    """Ask every question, and write the folder; the page last."""
+    folder, plan, settings = asking.folder, asking.plan, asking.settings
+    answers, drawn = [], {}
+    for number, question in enumerate(QUESTIONS, 1):
+        try:
+            rows = question.measure(asking)
+            answer = question.answer(rows, asking)
+        except NotAsked as why:
+            answers.append(replace(question.not_asked(str(why)), number=number))
+            continue
+        with styled():
+            figure = None if question.figure is None else question.figure(answer, rows)
+        if figure is not None:
+            save_figure(figure, folder / FIGURES / question.id)
+            measured = answer.finding.measured if answer.finding is not None else answer.measured
+            drawn[question.id] = {"title": question.figure_title, "count": len(rows), "measured": measured}
+        shown = (question.id,) if figure is not None else ()
+        answers.append(replace(answer, number=number, decides=question.decides, figures=shown))
+    table, stored = None, []
+    if settings.keep_texts:
+        with asking.timed("browsing"):
+            table = word_table(plan, asking.rows, asking.label_words, _others(asking))
+            stored = instances(asking, choose(asking))
+    plausible = None
+    if rationales is not None:
+        plausible = plausibility(asking, rationales)
+    verdict = _verdict(asking, by)
+    content = {
+        "schema": SCHEMA,
+        "heedful": __version__,
+        "made": datetime.now(UTC).isoformat(timespec="seconds"),
+        "seconds": {name: round(value, 3) for name, value in asking.seconds.items()},
+        "verdict": verdict.to_dict(),
+        "questions": [answer.to_dict() for answer in answers],
+        "figures": drawn,
+        "plausibility": None if plausible is None else [finding.to_dict() for finding in plausible],
+        "words": [] if table is None else word_entries(table),
+        "instances": stored,
+        **_about(asking, len(stored)),
+    }
+    found = Audit(folder, verdict, tuple(answers), content)
+    _write_tables(found, asking.read.rows, table)
+    write_audit(folder, content)
+    write_page(folder)
+    return found
+
+
+def is_texts(subject: Any) -> bool:
+    """Whether this names texts to train on, and no model."""
+    if not isinstance(subject, str | Path) or is_of_hub(subject):
+        return False
+    return not (Path(subject) / SETTINGS).exists()
+
+
+def train_for_audit(
+    corpus: Corpus,
+    *,
+    model: str,
+    seed: int,
+    out: Path | None,
+    source: Mapping[str, Any],
+    device: str = "cpu",
+    callbacks: Sequence[Any] = (),
+    **changes: Any,
+) -> Run:
+    """A model of these texts; one that is in `out` already is taken if it was trained alike on the same."""
+    settings, training = prepare(model, {"seed": seed, **changes})
+    about = {**source, "preset": model}
+    return trained_once(
+        corpus, model=settings, training=training, source=about, out=out, device=device, callbacks=callbacks
+    )
+
+
+def run_folder(folder: Path) -> Path:
+    """Where the model goes that was trained for an audit: beside the audit's folder, not in it."""
+    return folder.with_name(f"{folder.name}-run")
+
+
+def _verdict(asking: Asking, by: Sequence[Any] | None) -> AuditVerdict:
+    read = asking.read
+    found = read.verdict
+    groups = () if by is None else read_groups(read, np.asarray(by, dtype=object)[asking.plan.pool])
+    return AuditVerdict(
+        reading=found.reading,
+        sentence=sentence_of(found.reading, read.shown),
+        reasons=found.reasons,
+        shown=read.shown,
+        level=read.level,
+        skill=found.skill,
+        paint=found.paint,
+        first=found.first,
+        operator=found.operator,
+        limit=found.limit,
+        room=found.room,
+        linear_share=found.linear_share,
+        classes=found.classes,
+        groups=groups,
+        instead=read.instead,
+        thresholds=found.thresholds,
+    )
+
+
+def _about(asking: Asking, stored: int) -> dict[str, Any]:
+    """The subject, the data, and how it was measured."""
+    plan, read = asking.plan, asking.read
+    audited, settings = plan.audited, plan.settings
+    names = audited.corpus.label_names
+    counts = np.bincount(plan.labels, minlength=len(names))
+    subject = audited.subject
+    return {
+        "subject": {
+            "name": f"{audited.name} on {audited.corpus.name}",
+            "kind": audited.kind,
+            "model": audited.name,
+            "called": audited.called,
+            "classes": list(names),
+            "mixes_tokens": bool(subject.mixes_tokens),
+            "device": audited.device,
+            "way": getattr(subject, "way", None),
+            "cannot": dict(getattr(subject, "cannot", {})),
+        },
+        "data": {
+            "name": audited.corpus.name,
+            "split": settings.split,
+            "instances": len(plan.pool),
+            "accuracy": accuracy_finding(asking).to_dict(),
+            "majority": float(counts.max() / max(1, counts.sum())),
+            "class_counts": dict(zip(names, counts.tolist(), strict=True)),
+            "confusion": _confusion(asking),
+            "notes": [*audited.corpus.notes, *audited.notes],
+            "texts_kept": settings.keep_texts,
+        },
+        "sampling": {
+            "stored": stored,
+            "of": len(asking.rows),
+            "how": "texts on which this painting foretells deletions best and least, some around the middle, "
+            "and some that the model gets wrong",
+        },
+        "methods": {
+            **asdict(settings),
+            "texts_of_split": len(plan.texts),
+            "texts_read_many_times": len(read.rows),
+            "changed_texts_read": read.evaluations,
+            "words_are": "deleted; on some texts hidden behind the unknown word too",
+            "maps": list(plan.maps.names),
+            "closed_form": audited.closed,
+            "interval": f"{read.level:.1%} at this look, 95 % over all looks (BCa bootstrap over texts, "
+            "copies as one); context: 95 %, percentile bootstrap over texts, Wilson for shares",
+        },
+    }
+
+
+def accuracy_finding(asking: Asking) -> Finding:
+    """The accuracy on the pool, with the share of the largest class and the balanced accuracy beside it."""
+    decided, labels = asking.decided, asking.labels
+    right, count = int((decided == labels).sum()), len(labels)
+    majority = float(np.bincount(labels).max() / count)
+    each = [float((decided[labels == code] == code).mean()) for code in np.unique(labels)]
+    return Finding(
+        "accuracy",
+        right / count,
+        interval=wilson_interval(right, count),
+        count=count,
+        baselines={"majority": Estimate(majority)},
+        unit="of texts",
+        better="higher",
+        coordinates={**asking.about, "majority": majority, "balanced": float(np.mean(each))},
+        measured="share of texts whose label the model decides",
+    )
+
+
+def _confusion(asking: Asking) -> list[list[int]]:
+    """How many texts of each label (rows) are decided as each class (columns)."""
+    classes = len(asking.plan.audited.corpus.label_names)
+    found = np.zeros((classes, classes), dtype=np.int64)
+    np.add.at(found, (asking.labels, asking.decided), 1)
+    return [[int(count) for count in row] for row in found]
+
+
+def _others(asking: Asking) -> Sequence[Any]:
+    """The models of other seeds, where stability was asked."""
+    try:
+        return asking.other_seeds()[1:] if asking.settings.seeds > 2 else ()
+    except NotAsked:
+        return ()
+
+
+def _write_tables(found: Audit, rows: "pandas.DataFrame", words: "pandas.DataFrame | None") -> None:
+    kept = rows.drop(columns=[name for name in rows if name.startswith("map_")])
+    tables = {"findings": found.to_frame(), "rows": kept, "words": words}
+    for name, table in tables.items():
+        if table is not None:
+            with write_atomically(found.folder / f"{name}.parquet", "wb") as file:
+                table.to_parquet(file, index=False)
+
+
+def _stem(subject: Any) -> str:
+    if isinstance(subject, Run):
+        subject = subject.folder or "run"
+    name = str(subject) if isinstance(subject, str | Path) else type(subject).__name__
+    return re.sub(r"[^\w.-]+", "-", Path(name.removeprefix(HUB)).name.split(".")[0]).strip("-.") or "audit"

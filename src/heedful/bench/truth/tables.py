@@ -1,0 +1,171 @@
+"""What the truth bench publishes, from the rows of its models: a function a table."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy.stats import beta
+
+from heedful.auditing.rule import FAITHFUL, NOT_SHOWN, READINGS, UNKNOWN
+from heedful.bench.truth.labels import LABELS, PART, RIGHT, WRONG
+
+LEVEL = 0.95  # of one-sided ends
+ENOUGH = 0.95  # precision@1 of a ranking that finds the planted words
+
+
+@dataclass(frozen=True)
+class Rate:
+    """How many of how many, with the one-sided end on the side that matters, and what was to be reached."""
+
+    name: str
+    hits: int
+    of: int
+    end: float  # upper for what should be rare, lower for what should be frequent
+    aim: float
+    rare: bool
+    by_end: bool = False  # whether the end must reach the aim, not the share itself
+
+    @property
+    def share(self) -> float:
+        """The share itself; not a number of none."""
+        return self.hits / self.of if self.of else float("nan")
+
+    @property
+    def reached(self) -> bool:
+        """Whether the aim holds."""
+        number = self.end if self.by_end else self.share
+        return bool(self.of and (number <= self.aim if self.rare else number >= self.aim))
+
+
+def upper_end(hits: int, of: int, *, level: float = LEVEL) -> float:
+    """The one-sided upper end of a share (Clopper & Pearson, 1934)."""
+    return 1.0 if hits >= of else float(beta.ppf(level, hits + 1, of - hits))
+
+
+def lower_end(hits: int, of: int, *, level: float = LEVEL) -> float:
+    """The one-sided lower end of a share."""
+    return 0.0 if hits <= 0 else float(beta.ppf(1 - level, hits, of - hits + 1))
+
+
+def audited(results: pd.DataFrame) -> pd.DataFrame:
+    """The models that could be made."""
+    return results[results["made"].astype(bool)]
+
+
+def confusion(results: pd.DataFrame, by: str | None = None) -> pd.DataFrame:
+    """How many models of each label got each reading; by a column of the rows where one is named."""
+    found = audited(results)
+    keys = [found["label"]] if by is None else [found[by], found["label"]]
+    table = pd.crosstab(keys, found["reading"])
+    return table.reindex(columns=list(READINGS), fill_value=0).sort_index()
+
+
+def rates(results: pd.DataFrame) -> list[Rate]:
+    """The error rates, each beside what was to be reached."""
+    found = audited(results)
+    told = {label: found[found["label"] == label] for label in LABELS}
+    blind = told[PART][told[PART]["first"] < 0.5]
+    listed = [
+        _rate("wrong → faithful", told[WRONG]["reading"] == FAITHFUL, 0.01, rare=True, by_end=True),
+        _rate("part → faithful", told[PART]["reading"] == FAITHFUL, 0.05, rare=True),
+        _rate("part, top word right in under half → faithful", blind["reading"] == FAITHFUL, 0.0, rare=True),
+        _rate("right → faithful", told[RIGHT]["reading"] == FAITHFUL, 0.9),
+        _rate("wrong → do not show", told[WRONG]["reading"] == NOT_SHOWN, 0.95),
+        _rate("right → do not show", told[RIGHT]["reading"] == NOT_SHOWN, 0.01, rare=True),
+        _rate("cannot say", found["reading"] == UNKNOWN, 0.1, rare=True),
+    ]
+    return [*listed, *_repeated(found), *_covered(found), *_recommended(found)]
+
+
+def auc(results: pd.DataFrame, column: str = "skill") -> float:
+    """The chance that a right model has more of a number than a wrong one (area under the ROC curve)."""
+    right, wrong = _right_and_wrong(results, column)
+    above = (right[:, None] > wrong).mean() + 0.5 * (right[:, None] == wrong).mean()
+    return float(above)
+
+
+def roc(results: pd.DataFrame, column: str = "skill") -> pd.DataFrame:
+    """For each threshold the share of right and of wrong models at or above it."""
+    right, wrong = _right_and_wrong(results, column)
+    cuts = np.unique(np.concatenate([right, wrong]))[::-1]
+    return pd.DataFrame(
+        {
+            "threshold": cuts,
+            "right": [(right >= cut).mean() for cut in cuts],
+            "wrong": [(wrong >= cut).mean() for cut in cuts],
+        }
+    )
+
+
+def rankings(results: pd.DataFrame) -> pd.DataFrame:
+    """Of every map: models that have it, precision@1 and @k against the planted words, and mean skill."""
+    found = audited(results)
+    names = [name.removeprefix("first_") for name in found if name.startswith("first_")]
+    rows = []
+    for name in names:
+        first = found[f"first_{name}"].dropna()
+        skill = found[f"skill_{name}"] if f"skill_{name}" in found else pd.Series(dtype=float)
+        rows.append(
+            {
+                "ranking": name,
+                "models": len(first),
+                "precision@1": first.mean(),
+                "precision@k": found[f"k_{name}"].mean(),
+                "finds": (first >= ENOUGH).mean(),
+                "skill": skill.median(),
+            }
+        )
+    return pd.DataFrame(rows).sort_values("precision@1", ascending=False, ignore_index=True)
+
+
+def costs(results: pd.DataFrame) -> pd.DataFrame:
+    """What making and auditing took, by kind and architecture."""
+    found = audited(results)
+    columns = ["seconds_made", "seconds_audited", "evaluations", "texts"]
+    table = found.groupby(["kind", "architecture"])[columns].mean()
+    return table.assign(models=found.groupby(["kind", "architecture"]).size())
+
+
+def left_out(results: pd.DataFrame) -> pd.DataFrame:
+    """The models that could not be made, counted by why."""
+    found = results[~results["made"].astype(bool)]
+    return found.groupby("fault").size().rename("models").reset_index()
+
+
+def _rate(
+    name: str, hits: "pd.Series[bool]", aim: float, *, rare: bool = False, by_end: bool = False
+) -> Rate:
+    count, of = int(hits.sum()), len(hits)
+    end = upper_end(count, of) if rare else lower_end(count, of)
+    return Rate(name, count, of, end, aim, rare, by_end)
+
+
+def _repeated(found: pd.DataFrame) -> Iterator[Rate]:
+    if "second_reading" in found:
+        twice = found[found["second_reading"].notna()]
+        yield _rate("same reading on other texts", twice["reading"] == twice["second_reading"], 0.95)
+
+
+def _covered(found: pd.DataFrame) -> Iterator[Rate]:
+    """Every audit counts, also several of one model."""
+    for name, called in (("skill", "skill"), ("paint", "paint"), ("strongest", "strongest word")):
+        if f"covered_{name}" in found:
+            hits, of = int(found[f"covered_{name}"].sum()), int(found["covered_audits"].sum())
+            yield Rate(f"interval of {called} covers", hits, of, lower_end(hits, of), 0.93, rare=False)
+
+
+def _recommended(found: pd.DataFrame) -> Iterator[Rate]:
+    """Where some map finds the planted words, the one that is recommended finds them too."""
+    if "instead_first" in found:
+        some = found[(found["best_first"] >= ENOUGH) & found["instead_first"].notna()]
+        yield _rate("what is recommended finds the words", some["instead_first"] >= ENOUGH, 0.95)
+
+
+def _right_and_wrong(results: pd.DataFrame, column: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    found = audited(results)
+    right, wrong = (
+        found.loc[found["label"] == label, column].dropna().to_numpy() for label in (RIGHT, WRONG)
+    )
+    return right, wrong

@@ -1,0 +1,135 @@
+"""`heedful bench truth`: models with known truth, made and audited, and how often the verdict errs."""
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from heedful.cli.options import AsJson, DataDir
+from heedful.cli.output import print_json, print_table, progress
+from heedful.cli.stopping import can_be_stopped
+from heedful.errors import LARGEST_SEED
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+QUICK_TEXTS = 100
+
+
+def truth(
+    part: Annotated[str, typer.Option(help="Which models: fit, held-out or all.")] = "all",
+    quick: Annotated[
+        bool, typer.Option("--quick", help="A score of small models on generated texts.")
+    ] = False,
+    processes: Annotated[int, typer.Option(min=1, help="Models made and audited at a time.")] = 2,
+    rows: Annotated[
+        Path | None,
+        typer.Option(help="Only print the tables of these rows: a folder that a run left, or a CSV file."),
+    ] = None,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print the tables as Markdown.")] = False,
+    out: Annotated[Path, typer.Option(help="Folder for rows; a restart goes on.")] = Path("audits/truth"),
+    data_dir: DataDir = None,
+    seed: Annotated[
+        int, typer.Option("--seed", min=0, max=LARGEST_SEED, help="Another seed draws other models.")
+    ] = 14,
+    as_json: AsJson = False,
+) -> None:
+    """Make models whose deciding words are known, audit them, and count how often the reading is wrong.
+
+    The error rates are those of the held-out part; the other is for fitting thresholds. All of it takes
+    about an hour on two cores, and needs sst, agnews and 20news-1. docs/verdict.md has results.
+
+    Example: `heedful bench truth --quick`
+    """
+    from heedful.bench.truth.publishing import as_markdown
+    from heedful.bench.truth.running import read_results
+
+    results = read_results(rows) if rows is not None else _run(part, quick, seed, processes, out, data_dir)
+    published = results[results["part"] == "held-out"]
+    if not len(published):
+        published = results
+    if as_json:
+        print_json({"schema": 1, **_found(published)})
+    elif markdown:
+        typer.echo(as_markdown(published))
+    else:
+        _print(published)
+
+
+def _run(
+    part: str, quick: bool, seed: int, processes: int, out: Path, data_dir: Path | None
+) -> "pd.DataFrame":
+    from heedful.bench.truth.catalogue import recipes
+    from heedful.bench.truth.measuring import ROWS, Job
+    from heedful.bench.truth.running import MODELS, RESULTS, run
+    from heedful.data.named import DATA_VARIABLE
+    from heedful.files import check_folder
+
+    chosen = recipes(part, quick=quick, seed=seed)
+    check_folder(out, marks=(RESULTS,), parts=(MODELS, ROWS, RESULTS))
+    job = Job(out, texts=QUICK_TEXTS, again=False, covered=False) if quick else Job(out)
+    if data_dir is not None:
+        os.environ[DATA_VARIABLE] = str(data_dir)  # the processes that make models read it too
+    kept = "The models measured so far are kept: give the same command again to go on."
+    with can_be_stopped(kept), progress("models", len(chosen)) as advance:
+        return run(chosen, job, processes=processes, done=lambda: advance(1))
+
+
+def _found(results: "pd.DataFrame") -> dict[str, Any]:
+    from dataclasses import asdict
+
+    from heedful.bench.truth import tables
+
+    return {
+        "models": len(results),
+        "left_out": tables.left_out(results).to_dict("records"),
+        "readings": tables.confusion(results).reset_index().to_dict("records"),
+        "by_architecture": tables.confusion(results, "architecture").reset_index().to_dict("records"),
+        "rates": [
+            {**asdict(rate), "share": rate.share, "reached": rate.reached} for rate in tables.rates(results)
+        ],
+        "auc": tables.auc(results),
+        "rankings": tables.rankings(results).to_dict("records"),
+        "costs": tables.costs(results).reset_index().to_dict("records"),
+    }
+
+
+def _print(results: "pd.DataFrame") -> None:
+    from heedful.bench.truth import tables
+
+    made = tables.audited(results)
+    _show(f"How {len(made):,} models with known truth read", tables.confusion(results))
+    _show("The same by architecture", tables.confusion(results, "architecture"))
+    print_table(
+        "Error rates, with one-sided 95 % ends",
+        ["rate", "models", "share", "end", "aim", "reached"],
+        [
+            [
+                rate.name,
+                f"{rate.hits} of {rate.of}",
+                f"{rate.share:.1%}" if rate.of else "–",
+                f"{'≤' if rate.rare else '≥'} {rate.end:.1%}",
+                f"{'≤' if rate.rare else '≥'} {rate.aim:.0%}",
+                "–" if not rate.of else "yes" if rate.reached else "NO",
+            ]
+            for rate in tables.rates(results)
+        ],
+        right=("models", "share", "end", "aim"),
+    )
+    typer.echo(f"Area under the ROC curve of heat-map skill, right against wrong: {tables.auc(results):.4f}")
+    _show("Every map against the planted words", tables.rankings(results))
+    _show("What it took, mean of a model", tables.costs(results))
+    for one in tables.left_out(results).itertuples(index=False):
+        typer.echo(f"Left out: {one.models} models, {one.fault}.")
+
+
+def _show(title: str, table: "pd.DataFrame") -> None:
+    named = table if table.index.names == [None] else table.reset_index()
+    rows = [
+        [f"{cell:.2f}" if isinstance(cell, float) else str(cell) for cell in row]
+        for row in named.itertuples(index=False)
+    ]
+    columns = [str(name) for name in named.columns]
+    numbers = [name for name in columns if named[name].dtype.kind in "if"]
+    print_table(title, columns, rows, right=numbers)

@@ -1,0 +1,82 @@
+"""`heedful heads`: every layer and head of a transformer on a grid, with intervals."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from heedful.cli.options import AsJson, DataDir, Device, Seed, TextColumn, TextPairColumn
+from heedful.cli.output import print_json, print_table, progress, say
+
+SHOWN = 8  # heads that the terminal lists
+
+
+def heads(
+    model: Annotated[str, typer.Argument(help="hf:FOLDER_OR_NAME, a transformer that classifies texts.")],
+    data: Annotated[str, typer.Argument(help="Texts: a file, or a corpus by name. Labels are not needed.")],
+    text: TextColumn = None,
+    text_pair: TextPairColumn = None,
+    limit: Annotated[int, typer.Option("--limit", min=2, help="Texts, drawn by the seed.")] = 60,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Folder for table and figure. Default: heads/MODEL.")
+    ] = None,
+    data_dir: DataDir = None,
+    seed: Seed = 0,
+    device: Device = "cpu",
+    as_json: AsJson = False,
+) -> None:
+    """Ask each layer and head what its attention foretells, and what its first word does there.
+
+    Skill is 0 for a blank map and 1 for the best painting of words; erased is how much further the log-odds
+    of the decision fall without the head's first word, in that head alone, than without another word.
+    p-values are adjusted for the whole grid.
+
+    Example: `heedful heads hf:my-classifier reviews.csv --limit 100`
+    """
+    from heedful.data.named import load_data
+    from heedful.drawing import draw_to
+    from heedful.files import write_atomically
+    from heedful.study.heads_figure import CLEAR, draw_heads
+    from heedful.training.model_by_name import is_of_hub, open_model
+    from heedful.trials.heads import HeadRows, check_heads, head_grid, head_rows
+    from heedful.trials.stream import sample_rows
+
+    name = model if is_of_hub(model) or (Path(model) / "settings.toml").exists() else f"hf:{model}"
+    corpus = load_data(data, data_dir=data_dir, learn=False, text=text, text_pair=text_pair).split("test")
+    subject = check_heads(open_model(name, device=device))
+    rows = sample_rows(len(corpus), limit, seed=seed)
+    parts = []
+    with progress("heads", len(rows)) as advance:
+        for begin in range(0, len(rows), 16):
+            some = rows[begin : begin + 16]
+            parts.append(head_rows(subject, subject.encode([corpus.texts[row] for row in some]), seed=seed))
+            advance(len(some))
+    grid = head_grid(HeadRows.joined(parts), seed=seed)
+    frame = grid.to_frame()
+    folder = out or Path("heads") / Path(name.removeprefix("hf:")).name
+    with write_atomically(folder / "heads.csv") as file:
+        frame.to_csv(file, index=False)
+    figure, _ = draw_to(folder / "heads", draw_heads, frame, grid.texts)
+    if as_json:
+        print_json({"schema": 1, "texts": grid.texts, "heads": frame.to_dict("records")})
+        return
+    best = frame.sort_values("skill", ascending=False).head(SHOWN)
+    print_table(
+        f"The {len(best)} of {len(frame)} heads and layers that foretell most, {grid.texts} texts",
+        ["layer", "head", "skill", "95 %", "clear", "erased", "95 %", "clear"],
+        [
+            [
+                str(row["layer"]),
+                str(row["head"]) if row["head"] else "all",
+                *_shown(row, "skill", CLEAR),
+                *_shown(row, "erased", CLEAR),
+            ]
+            for row in best.to_dict("records")
+        ],
+    )
+    say(f"Table: {folder / 'heads.csv'}. Figure: {figure}.")
+
+
+def _shown(row: dict, name: str, clear: float) -> list[str]:
+    interval = f"{row[f'{name}_low']:.2f} to {row[f'{name}_high']:.2f}"
+    return [f"{row[name]:.2f}", interval, "yes" if row[f"{name}_adjusted"] < clear else "no"]

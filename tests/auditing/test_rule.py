@@ -1,0 +1,434 @@
+"""The rule: every threshold below, at and above; every branch; and that worse evidence never reads better."""
+
+import itertools
+from dataclasses import asdict, replace
+
+import numpy as np
+import pytest
+from hand_made import CLASSES, LIMITS, STEP, of_map, read, rows_of
+
+from heedful.auditing.rule import CARE, FAITHFUL, NOT_SHOWN, READINGS, UNKNOWN, Thresholds, Verdict, judge
+
+NAN = float("nan")
+
+
+def part(rows, where, **columns):
+    """The rows with other values where this is true."""
+    return rows.assign(**{name: rows[name].mask(where, value) for name, value in columns.items()})
+
+
+def in_class(code, **numbers):
+    """A map that is right but for one class."""
+    rows = rows_of()
+    return part(rows, rows["decided"] == code, **of_map(**numbers))
+
+
+def test_a_map_that_foretells_everything_is_faithful_and_settled():
+    found = read(rows_of())
+    assert found.reading == FAITHFUL
+    assert found.settled
+    assert (found.skill.value, found.paint.value, found.first.value) == (1, 1, 1)
+    assert (found.limit.value, found.room.value, found.linear_share) == (1, 1, 1)
+    assert found.reasons == (
+        "It foretells 100 % [100, 100] of what the best painting could, and 100 % [100, 100] of its paint "
+        "lies on words that matter.",
+    )
+    assert [(one.name, one.reading, one.texts, one.default) for one in found.classes] == [
+        ("bad", FAITHFUL, 32, False),
+        ("good", FAITHFUL, 32, False),
+    ]
+
+
+@pytest.mark.parametrize(("number", "threshold"), [("told", "skill"), ("paint", "paint"), ("first", "first")])
+def test_what_a_faithful_map_must_reach(number, threshold):
+    least = getattr(LIMITS, threshold)
+    assert read(rows_of(**of_map(**{number: least + STEP}))).reading == FAITHFUL
+    assert read(rows_of(**of_map(**{number: least}))).reading == FAITHFUL
+    below = read(rows_of(**of_map(**{number: least - STEP})))
+    assert below.reading == CARE
+    assert below.settled  # surely below, and surely not wrong
+    assert len(below.reasons) == 1
+    assert f"not surely {100 * least:.0f} %" in below.reasons[0]
+    assert not below.reasons[0][0].islower()
+
+
+@pytest.mark.parametrize(
+    ("number", "threshold", "said"),
+    [
+        ("told", "class_skill", "it foretells"),
+        ("paint", "class_paint", "of its paint lies"),
+        ("first", "class_first", "its strongest word"),
+    ],
+)
+@pytest.mark.parametrize("code", [0, 1])
+def test_what_each_class_must_reach(number, threshold, said, code):
+    least = getattr(LIMITS, threshold)
+    below = read(in_class(code, **{number: least - STEP}), limits=replace(LIMITS, skill=0, paint=0, first=0))
+    assert below.reading == CARE
+    assert below.reasons[0].startswith(f"For texts decided “{CLASSES[code]}”: ")
+    assert said in below.reasons[0]
+    assert f"not surely {100 * least:.0f} %" in below.reasons[0]
+    assert below.classes[1 - code].reading == FAITHFUL
+    at = read(in_class(code, **{number: least}), limits=replace(LIMITS, skill=0, paint=0, first=0))
+    assert at.reading == FAITHFUL
+
+
+def test_a_class_reads_as_a_whole_would():
+    for number, threshold in (("told", "skill"), ("paint", "paint"), ("first", "first")):
+        least = getattr(LIMITS, threshold)
+        assert read(in_class(0, **{number: least})).classes[0].reading == FAITHFUL
+        assert read(in_class(0, **{number: least - STEP})).classes[0].reading == CARE
+        worst = getattr(LIMITS, f"wrong_{threshold}")
+        lax = {"paint": 0.75, "first": 0.75} if number == "told" else {}
+        assert read(in_class(0, **{**lax, number: worst})).classes[0].reading == CARE
+        assert read(in_class(0, **{**lax, number: worst - STEP})).classes[0].reading == NOT_SHOWN
+
+
+@pytest.mark.parametrize(("number", "threshold"), [("paint", "wrong_paint"), ("first", "wrong_first")])
+def test_paint_on_words_that_do_not_matter_is_not_shown(number, threshold):
+    most = getattr(LIMITS, threshold)
+    assert read(rows_of(**of_map(**{number: most + STEP}))).reading == CARE
+    assert read(rows_of(**of_map(**{number: most}))).reading == CARE
+    below = read(rows_of(**of_map(**{number: most - STEP})))
+    assert below.reading == NOT_SHOWN
+    assert below.settled
+    assert len(below.reasons) == 1
+
+
+def test_the_reasons_of_a_wrong_map_are_all_said():
+    found = read(rows_of(**of_map(told=0.125, paint=0.25, first=0.0)))
+    assert found.reading == NOT_SHOWN
+    assert found.reasons == (
+        "Its strongest word is one that matters in only 0 % [0, 0] of texts.",
+        "Only 25 % [25, 25] of its paint lies on words that matter.",
+        "It foretells 12 % [12, 12] of what the best painting could.",
+    )
+
+
+def test_a_map_that_foretells_next_to_nothing_is_not_shown():
+    lax = {"paint": 0.625, "first": 0.625}
+    assert read(rows_of(**of_map(told=LIMITS.wrong_skill, **lax))).reading == CARE
+    found = read(rows_of(**of_map(told=LIMITS.wrong_skill - STEP, **lax)))
+    assert found.reading == NOT_SHOWN
+    assert found.reasons == ("It foretells 25 % [25, 25] of what the best painting could.",)
+
+
+@pytest.mark.parametrize(
+    ("paint", "first", "reading"),
+    [
+        (0, 0, CARE),
+        (STEP, STEP, CARE),
+        (-STEP, 0, NOT_SHOWN),
+        (0, -STEP, NOT_SHOWN),
+    ],
+)
+def test_a_map_that_surely_paints_live_words_is_not_wrong_for_its_proportions(paint, first, reading):
+    numbers = {"paint": LIMITS.right_paint + paint, "first": LIMITS.right_first + first}
+    assert read(rows_of(**of_map(told=0.0, **numbers))).reading == reading
+
+
+def test_with_deletions_too_few_to_tell_the_best_no_skill_is_called_wrong():
+    lax = of_map(told=0.125, paint=0.625, first=0.625)
+    assert read(rows_of(**lax, limit=LIMITS.limit)).reading == NOT_SHOWN
+    found = read(rows_of(**lax, limit=LIMITS.limit - STEP))
+    assert found.reading == UNKNOWN
+    assert not found.settled
+    assert found.reasons == (
+        "With so few deletions even a map of the words' own effects reaches only 0.78: more are needed "
+        "before this map can be called wrong.",
+    )
+    worse = of_map(told=-STEP, paint=0.625, first=0.625)
+    assert read(rows_of(**worse, limit=0.5)).reading == NOT_SHOWN  # than a blank one
+    level = of_map(told=0.0, paint=0.625, first=0.625)
+    assert read(rows_of(**level, limit=0.5)).reading == UNKNOWN
+
+
+@pytest.mark.parametrize(("count", "reading"), [(31, UNKNOWN), (32, FAITHFUL), (33, FAITHFUL)])
+def test_so_many_texts_are_needed(count, reading):
+    found = read(rows_of(count))
+    assert found.reading == reading
+    if reading == UNKNOWN:
+        assert found.reasons == ("There are 31 texts of two words or more, and 32 are needed.",)
+        assert found.skill is None
+
+
+def test_copies_are_one_text():
+    assert read(rows_of(256, cluster=np.arange(256) % 31)).reading == UNKNOWN
+    # Copies have the decision of their text: clusters of one class each.
+    assert read(rows_of(256, cluster=np.arange(256) % 32)).reading == FAITHFUL
+    few = read(rows_of(128, decided=np.arange(128) % 16 == 0, cluster=np.arange(128) % 112))
+    assert few.classes[1].texts == 7
+    assert few.reading == CARE
+
+
+def test_texts_of_one_word_do_not_count():
+    words = np.where(np.arange(64) < 33, 1, 5)
+    assert read(rows_of(words=words)).reading == UNKNOWN
+    two = np.where(np.arange(64) < 32, 1, 2)
+    assert read(rows_of(words=two)).reading == FAITHFUL
+
+
+@pytest.mark.parametrize(("count", "reading"), [(7, CARE), (8, FAITHFUL), (9, FAITHFUL)])
+def test_a_class_of_few_texts_caps_the_reading(count, reading):
+    found = read(rows_of(decided=(np.arange(64) < count).astype(int)))
+    assert found.reading == reading
+    assert found.classes[1].texts == count
+    if reading == CARE:
+        assert found.classes[1].reading == UNKNOWN
+        assert found.classes[1].skill is None
+        assert found.reasons == ("Only 7 texts are decided “good”. 8 are needed to vouch for that class.",)
+        assert not found.settled
+
+
+def test_a_class_whose_texts_all_have_one_word_does_not_vanish():
+    rows = rows_of(decided=np.where(np.arange(64) < 3, 2, 0), words=np.where(np.arange(64) < 3, 1, 5))
+    found = read(rows, classes=("bad", "good", "odd"))
+    assert found.reading == CARE
+    assert [(one.name, one.texts) for one in found.classes] == [("bad", 61), ("odd", 0)]
+    assert found.reasons == ("All texts decided “odd” have one word. 8 are needed to vouch for that class.",)
+
+
+def test_a_model_that_deletions_hardly_move_is_not_judged():
+    assert read(rows_of(variance=LIMITS.moved**2, explained=LIMITS.moved**2)).reading == FAITHFUL
+    found = read(rows_of(variance=(LIMITS.moved - STEP) ** 2))
+    assert found.reading == UNKNOWN
+    assert found.reasons == (
+        "Deleting words hardly moves this model: the probability of its decision varies by 0.249 (standard "
+        "deviation), and 0.25 is needed.",
+    )
+
+
+def test_one_class_that_deletions_hardly_move_caps_the_reading():
+    rows = rows_of()
+    found = read(part(rows, rows["decided"] == 1, variance=(LIMITS.moved - STEP) ** 2))
+    assert found.reading == CARE
+    assert found.reasons == ("For texts decided “good”: Deleting words hardly moves the model here.",)
+    assert found.classes[1].reading == UNKNOWN
+    assert found.classes[1].skill.value == 1
+    at = read(part(rows, rows["decided"] == 1, variance=LIMITS.moved**2))
+    assert at.reading == FAITHFUL
+
+
+def test_a_class_in_which_no_word_does_anything_is_no_error():
+    rows = rows_of()
+    nothing = {"size": 0.0, "variance": 0.0, "explained": 0.0, "limit": 0.0, **of_map(told=0.0)}
+    found = read(part(rows, rows["decided"] == 0, **nothing))
+    assert found.classes[0].skill is None
+    assert found.reading == CARE
+    assert read(rows_of(**nothing)).reading == UNKNOWN
+    moving = read(rows_of(**{**nothing, "variance": 0.25}))  # words act together alone
+    assert moving.reading == CARE
+    assert moving.room.value == 0
+
+
+def test_where_all_words_matter_alike_no_map_is_better_than_care():
+    at, below = 1 - LIMITS.room, 1 - LIMITS.room + STEP
+    assert read(rows_of(blank=at)).reading == FAITHFUL
+    found = read(rows_of(blank=below))
+    assert found.reading == CARE
+    assert found.reasons == ("All words matter alike, or may: no map of words can stand out here.",)
+    assert found.classes[0].why == "All words matter alike here, or may."
+    assert not found.settled
+    # Nor is it wrong by what it foretells of next to nothing; but by its paint.
+    assert read(rows_of(blank=below, **of_map(told=0.5))).reading == CARE
+    assert read(rows_of(blank=below, **of_map(told=0.5, paint=0.25))).reading == NOT_SHOWN
+    assert read(rows_of(blank=1.0)).reading == CARE  # nothing is left to foretell at all
+    rows = rows_of()
+    one = read(part(rows, rows["decided"] == 0, blank=below))
+    assert one.reading == CARE
+    assert one.reasons == ("For texts decided “bad”: All words matter alike here, or may.",)
+
+
+@pytest.mark.parametrize(("explained", "reading"), [(0, FAITHFUL), (-STEP / 4, CARE), (STEP / 4, FAITHFUL)])
+def test_where_words_act_together_no_painting_vouches(explained, reading):
+    found = read(rows_of(explained=0.25 * LIMITS.linear + explained))
+    assert found.reading == reading
+    assert found.linear_share == LIMITS.linear + 4 * explained
+    if reading == CARE:
+        assert found.reasons == (
+            "Words act together: any painting of single words shows only 19% of what this model does, "
+            "not 19%.",
+        )
+        assert not found.settled
+
+
+@pytest.mark.parametrize(
+    ("lost", "deciding", "alone", "default"),
+    [
+        (LIMITS.default_lost - STEP, 0, LIMITS.default_alone, True),
+        (LIMITS.default_lost - STEP, 0, LIMITS.default_alone - STEP, False),
+        (LIMITS.default_lost, 0, LIMITS.default_alone, False),
+        (0.0, 16, 1.0, False),  # a quarter of 64 texts
+        (0.0, 15, 1.0, True),
+    ],
+)
+def test_a_default_class_is_one_that_few_deletions_and_few_single_words_leave(lost, deciding, alone, default):
+    rows = rows_of(128)
+    own = rows["decided"] == 1
+    rows = part(rows, own, lost=lost, alone=alone, **of_map(told=-1.0, paint=0.0, first=0.0))
+    if deciding:
+        rows = part(rows, own & (own.cumsum() <= deciding), lost=LIMITS.default_lost)
+    found = read(rows)
+    assert found.classes[1].default == default
+    if default:
+        assert found.reading == FAITHFUL  # its texts are not scored
+        assert found.skill.count == 64
+        assert found.classes[1].why == "No word decides “good”: show nothing there."
+        assert found.classes[1].reading == UNKNOWN
+    else:
+        assert found.reading != FAITHFUL
+
+
+def test_a_class_of_few_texts_is_not_called_a_default():
+    rows = rows_of(decided=(np.arange(64) < 7).astype(int))
+    found = read(part(rows, rows["decided"] == 1, lost=0.0, alone=1.0))
+    assert not found.classes[1].default
+    assert found.reading == CARE
+
+
+def test_where_too_few_texts_are_decided_by_words_the_default_is_named():
+    rows = rows_of()
+    found = read(part(rows, (rows["decided"] == 1), lost=0.0, alone=1.0), limits=replace(LIMITS, texts=33))
+    assert found.reading == UNKNOWN
+    assert found.reasons == (
+        "Only 32 texts are decided by their words (“good” is decided when nothing speaks against it), and 33 "
+        "are needed.",
+    )
+
+
+def test_live_words_told_in_too_few_texts_ask_for_more_skill():
+    few = np.where(np.arange(64) < 31, 0.625, NAN)
+    at = read(rows_of(**of_map(told=LIMITS.skill_alone, paint=few, first=few)))
+    assert at.paint is at.first is None
+    assert at.reading == FAITHFUL
+    assert at.reasons == ("It foretells 88 % [88, 88] of what the best painting could.",)
+    below = read(rows_of(**of_map(told=LIMITS.skill_alone - STEP, paint=few, first=few)))
+    assert below.reading == CARE
+    assert "not surely 88 %" in below.reasons[0]
+    enough = np.where(np.arange(64) < 32, 0.625, NAN)
+    told = read(rows_of(**of_map(told=1.0, paint=enough, first=enough)))
+    assert told.paint.count == 32
+    assert told.reading == CARE
+    assert told.classes[0].paint.count == 16
+
+
+def test_in_a_class_live_words_must_be_told_in_enough_texts_too():
+    rows = rows_of()
+    own = (rows["decided"] == 1) & (rows["instance"] >= 15)  # seven texts are left
+    found = read(part(rows, own, **of_map(paint=NAN, first=NAN)))
+    assert found.classes[1].paint is None
+    assert found.classes[0].paint.count == 32
+    more = read(part(rows, own & (rows["instance"] >= 17), **of_map(paint=NAN, first=NAN)))
+    assert more.classes[1].paint.count == 8
+
+
+def operator(**numbers):
+    return rows_of(16, **of_map(**numbers))
+
+
+def test_another_way_to_take_words_out_that_surely_says_otherwise_caps_the_reading():
+    assert read(rows_of(), operator=operator(told=LIMITS.class_skill)).reading == FAITHFUL
+    found = read(rows_of(), operator=operator(told=LIMITS.class_skill - STEP))
+    assert found.reading == CARE
+    assert found.operator.value == LIMITS.class_skill - STEP
+    assert found.reasons == (
+        "It depends on how words are taken out: deleted, this map foretells 100 % [100, 100] of what the "
+        "best could; hidden behind an unknown word, 37 % [37, 37].",
+    )
+    wrong = rows_of(**of_map(told=0.0, paint=0.0, first=0.0))
+    assert read(wrong, operator=operator(told=LIMITS.skill - STEP)).reading == NOT_SHOWN
+    assert read(wrong, operator=operator(told=LIMITS.skill)).reading == CARE
+    care = rows_of(**of_map(told=0.5))
+    assert read(care, operator=operator(told=1.0)).reading == CARE
+
+
+def test_an_operator_without_texts_that_words_decide_has_no_say():
+    none = rows_of(16, words=1, **of_map(told=0.0))
+    assert read(rows_of(), operator=none).reading == FAITHFUL
+    assert read(rows_of(), operator=none.iloc[:0]).operator is None
+    rows = rows_of(128)
+    rows = part(rows, rows["decided"] == 1, lost=0.0, alone=1.0)
+    told = rows_of(16, told_attention=np.where(np.arange(16) % 2, -1.0, 1.0))
+    assert read(rows, operator=told).operator.value == 1  # those of the default class are left out
+
+
+def test_a_skill_without_a_bounded_interval_says_nothing():
+    # Five texts have all there is to foretell: one resample in 200 has none of them.
+    size = np.where(np.arange(64) < 5, 8.0, 2.0**-30)
+    blank = np.where(np.arange(64) < 5, 0.0, 2.0**-29)
+    found = read(rows_of(size=size, blank=blank))
+    assert found.reading == UNKNOWN
+    assert found.reasons == ("The skill of this map has no bounded interval on these texts.",)
+
+
+def test_a_map_that_was_not_tried_is_not_judged():
+    found = read(rows_of(**of_map(told=NAN, signed=NAN, paint=NAN, first=NAN)))
+    assert found.reading == UNKNOWN
+    assert found.skill is None
+
+
+def test_texts_count_by_their_weight():
+    rows = rows_of(weight=np.where(np.arange(64) % 2, 3.0, 1.0))
+    rows = part(rows, rows["decided"] == 0, **of_map(told=0.0))
+    assert read(rows).skill.value == 0.75
+
+
+def test_wide_intervals_are_neither_faithful_nor_wrong():
+    draw = np.random.default_rng(0)
+    told = draw.choice([-2.0, 3.0], 64)
+    found = read(rows_of(**of_map(told=told)))
+    assert found.reading == CARE
+    assert not found.settled
+
+
+def test_worse_evidence_never_reads_better():
+    """All steps down in one number, at many values of the others."""
+    values = {"told": (-0.5, 0.125, 0.5, 0.75, 1.0), "paint": (0.25, 0.625, 1.0), "first": (0.25, 0.75, 1.0)}
+    ranks = {}
+    for told, paint, first in itertools.product(*values.values()):
+        found = read(rows_of(**of_map(told=told, paint=paint, first=first)))
+        ranks[told, paint, first] = found.rank
+    for one, other in itertools.product(ranks, ranks):
+        if all(a <= b for a, b in zip(one, other, strict=True)):
+            assert ranks[one] >= ranks[other], (one, other)
+    assert set(ranks.values()) == {0, 1, 2}
+
+
+def test_a_class_less_to_vouch_for_never_reads_better():
+    ranks = []
+    for told in (1.0, 0.5, 0.25, 0.0, -0.5):
+        ranks.append(read(in_class(0, told=told, paint=max(0, told), first=max(0, told))).rank)
+    assert ranks == sorted(ranks)
+
+
+def test_fewer_texts_never_read_better():
+    draw = np.random.default_rng(4)
+    told = draw.normal(0.75, 0.5, 256)
+    ranks = [read(rows_of(256, **of_map(told=told)).iloc[:count]).rank for count in (256, 64, 31)]
+    assert ranks == sorted(ranks)
+
+
+def test_the_rank_orders_readings():
+    assert [Verdict(reading, (), ()).rank for reading in READINGS] == [0, 1, 2, 2]
+
+
+def test_the_thresholds_are_those_that_the_bench_published():
+    """docs/verdict.md prints error rates of these; other ones need other error rates."""
+    assert asdict(Thresholds()) == {
+        "skill": 0.6, "paint": 0.75, "first": 0.8, "class_skill": 0.4, "class_paint": 0.6,
+        "class_first": 0.6, "class_texts": 10, "wrong_skill": 0.25, "wrong_paint": 0.4, "wrong_first": 0.5,
+        "skill_alone": 0.85, "right_paint": 0.85, "right_first": 0.9, "linear": 0.03, "texts": 30,
+        "moved": 0.05, "limit": 0.7, "room": 0.1, "default_lost": 0.1, "default_texts": 1 / 3,
+        "default_alone": 0.6,
+    }  # fmt: skip
+    assert Thresholds().to_dict() == asdict(Thresholds())
+    assert judge(rows_of(), "attention", CLASSES).thresholds == Thresholds()
+
+
+def test_the_level_and_the_seed_are_those_asked_for():
+    draw = np.random.default_rng(1)
+    rows = rows_of(**of_map(told=draw.normal(0.5, 0.5, 64)))
+    wide, narrow = (read(rows, level=level).skill.interval for level in (0.995, 0.9))
+    assert wide.level == 0.995
+    assert wide.low < narrow.low < narrow.high < wide.high
+    assert read(rows, seed=1).skill.interval != read(rows, seed=2).skill.interval

@@ -1,0 +1,38 @@
+"""The ways that the transformer bench compares give the same numbers."""
+
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+pytest.importorskip("transformers", reason="the extra hf is not installed")
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "models"))
+from tiny_transformers import classifier, make_corpus, stirred, wordpiece
+
+from heedful.bench.transformer import each_out, measure_transformer, padded
+from heedful.models.transformers import TransformerSubject
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def subject():
+    tokenizer = wordpiece()
+    network = stirred(classifier("bert", tokenizer)).requires_grad_(False)
+    return TransformerSubject(network, tokenizer, tokens=64)
+
+
+def test_padded_batches_in_any_order_give_the_same_logits(subject):
+    variants = each_out(subject.encode(make_corpus().texts[:7]))
+    ours = subject.logits(variants)
+    for order in (range(len(variants)), range(len(variants))[::-1]):
+        torch.testing.assert_close(padded(subject, variants, order), ours, atol=1e-5, rtol=1e-5)
+
+
+def test_every_word_is_left_out_once(subject):
+    found = measure_transformer(subject, make_corpus().texts[:7], rounds=1)
+    assert found.variants == int(subject.encode(make_corpus().texts[:7]).mask.sum())
+    assert found.largest_difference < 1e-5
+    assert min(found.padded, found.by_length, found.ours, found.last_layer) > 0

@@ -1,0 +1,220 @@
+"""A disk that fails at every single write, sync and rename in turn: one sentence, nothing half, nothing lost.
+
+The table of docs/survival.md is printed by `pytest -s tests/cli/test_faults.py`.
+"""
+
+import errno
+import json
+import os
+import resource
+import stat
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from safetensors import safe_open
+from typer.testing import CliRunner
+
+from heedful import files
+from heedful.cli import app
+from heedful.errors import UserError
+from heedful.records import read_rows
+
+run = CliRunner().invoke
+FOLDER = "fsync of a folder"  # when the file is already whole under its name
+FULL = OSError(errno.ENOSPC, "No space left on device")
+
+
+def write_reviews(path: Path) -> Path:
+    lines = [f"{'good' if n % 2 else 'bad'} film number {n} of many,{n % 2}" for n in range(60)]
+    path.write_text("\n".join(["text,label", *lines]) + "\n")
+    return path
+
+
+class Disk:
+    """Counts what is asked of the disk, and fails one of it."""
+
+    def __init__(self, monkeypatch, fails: int | None = None) -> None:
+        self.asked: list[str] = []
+        self.fails = fails
+        for owner, name in ((files._Watched, "write"), (os, "fsync"), (os, "replace")):
+            monkeypatch.setattr(owner, name, self.watched(name, getattr(owner, name)))
+
+    def watched(self, name, do):
+        def ask(*arguments, **options):
+            of_folder = name == "fsync" and stat.S_ISDIR(os.fstat(arguments[0]).st_mode)
+            self.asked.append(FOLDER if of_folder else name)
+            if len(self.asked) - 1 == self.fails:
+                if name == "write":
+                    arguments[0].fault = FULL  # as the real one remembers it
+                raise FULL
+            return do(*arguments, **options)
+
+        return ask
+
+
+def inline(work, job, cells, *, workers=None, done=None):
+    """Cells in this process, where the disk is watched."""
+    for cell in cells:
+        try:
+            record = work(job, cell)
+        except UserError as fault:
+            yield cell, str(fault)
+            record = None
+        if done is not None:
+            done(cell, record)
+
+
+def check_whole(folder: Path) -> None:
+    """Every file that is there can be read from its first to its last byte, and nothing is half written."""
+    for path in folder.rglob("*"):
+        if path.is_dir() or path.name.startswith(".lock"):
+            continue
+        assert not path.name.endswith(".part"), path
+        match path.suffix:
+            case ".json":
+                json.loads(path.read_text())
+            case ".toml":
+                tomllib.loads(path.read_text())
+            case ".parquet":
+                pd.read_parquet(path)
+            case ".safetensors":
+                with safe_open(path, framework="pt") as weights:
+                    assert len(list(weights.keys()))
+            case ".png":
+                assert path.read_bytes().rstrip().endswith(b"IEND\xaeB`\x82")
+            case ".svg" | ".html":
+                assert path.read_text().rstrip().endswith(">")
+
+
+def result_of(folder: Path):
+    """What must be the same whether or not a disk failed on the way: everything but times and part names."""
+    found = {}
+    for path in sorted(folder.rglob("*.safetensors")):
+        found[str(path.relative_to(folder))] = path.read_bytes()
+    for path in sorted(folder.rglob("result.json")):
+        content = json.loads(path.read_text())
+        found[str(path.relative_to(folder))] = {k: v for k, v in content.items() if k != "seconds"}
+    for place in sorted({path.parent for path in folder.rglob("part-*.parquet")}):
+        frame = read_rows(place).drop(columns=["seconds", "batch"], errors="ignore")
+        frame = frame.sort_values(list(frame.columns[:1])).reset_index(drop=True)
+        found[str(place.relative_to(folder))] = frame.astype(str).to_dict("list")
+    for path in sorted(folder.rglob("*.png")):
+        found[str(path.relative_to(folder))] = path.read_bytes()
+    return found
+
+
+def commands(tmp_path: Path, name: str) -> list[str]:
+    texts = write_reviews(tmp_path / "reviews.csv")
+    if name == "train":
+        return ["train", str(texts), "--epochs", "2", "--embedding", "5"]
+    if name == "erase":
+        run(app, ["train", str(texts), "--epochs", "2", "--embedding", "5", "--out", str(tmp_path / "run")])
+        return ["erase", str(tmp_path / "run")]
+    study = tmp_path / "study.toml"
+    study.write_text(
+        'corpora = ["reviews.csv"]\nseeds = [0, 1]\nkeep_runs = true\n[settings]\nepochs = 2\nembedding = 5\n'
+    )
+    return ["sweep", str(study), "--workers", "1"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["train", "erase", "sweep"])
+def test_a_disk_that_fails_anywhere_is_said_and_the_same_command_goes_on(tmp_path, monkeypatch, name):
+    monkeypatch.setattr("heedful.study.sweep.in_processes", inline)
+    command = commands(tmp_path, name)
+    with monkeypatch.context() as patch:
+        disk = Disk(patch)
+        whole = run(app, [*command, "--out", str(tmp_path / "whole")])
+    assert whole.exit_code == 0, whole.output
+    wanted = result_of(tmp_path / "whole")
+    assert {"write", "fsync", "replace", FOLDER} == set(disk.asked)
+    for place in range(len(disk.asked)):
+        out = tmp_path / f"out-{place}"
+        with monkeypatch.context() as patch:
+            failing = Disk(patch, place)
+            failed = run(app, [*command, "--out", str(out)])
+        assert len(failing.asked) > place, "the fault was never met"
+        if failing.asked[place] == FOLDER:
+            assert failed.exit_code == 0, (place, failed.output)
+            assert result_of(out) == wanted, place
+            continue
+        assert failed.exit_code == 2, (place, failed.exit_code, failed.exception)
+        said = [line for line in failed.stderr.splitlines() if "No space left on device" in line]
+        assert len(said) == 1, failed.stderr
+        assert "make room, and give the same command again" in said[0]
+        assert "Traceback" not in failed.output
+        if out.exists():
+            check_whole(out)
+        again = run(app, [*command, "--out", str(out)])
+        assert again.exit_code == 0, (place, again.output)
+        check_whole(out)
+        assert result_of(out) == wanted, place
+    counts = {kind: disk.asked.count(kind) for kind in ("write", "fsync", "replace", FOLDER)}
+    sys.stdout.write(
+        f"\n| `{name}` | {' | '.join(map(str, counts.values()))} | all: one sentence, whole, identical |\n"
+    )
+
+
+def test_a_limit_of_the_system_is_said_too(tmp_path):
+    """Not a pretended fault: the system itself refuses to let a file grow beyond some bytes."""
+    texts = write_reviews(tmp_path / "reviews.csv")
+    program = "from heedful.cli import main; main()"
+    command = [
+        "train",
+        str(texts),
+        "--epochs",
+        "1",
+        "--embedding",
+        "500",
+        "--no-compiled",
+        "--out",
+        str(tmp_path / "run"),
+    ]
+
+    def limit():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
+
+    done = subprocess.run(
+        [sys.executable, "-c", program, *command],
+        capture_output=True,
+        text=True,
+        preexec_fn=limit,
+    )
+    assert done.returncode == 2, done.stderr
+    assert "cannot be written (File too large)" in done.stderr
+    assert "Traceback" not in done.stderr
+    check_whole(tmp_path / "run")
+
+
+def test_a_full_terminal_file_is_said(tmp_path):
+    if not Path("/dev/full").exists():
+        pytest.skip("this system has no device that is always full")
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-c", "from heedful.cli import main; main()", "data", "list", "--json"],
+            stdout=full, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+    assert done.returncode == 2
+    assert done.stderr.strip() == "heedful: the output cannot be written (No space left on device)."
+
+
+def test_what_a_killed_writer_left_is_removed_by_the_next(tmp_path):
+    inside = tmp_path / "run" / "deep"
+    inside.mkdir(parents=True)
+    theirs = tmp_path / "run" / "theirs"  # somebody else writes there, under a lock of his own
+    theirs.mkdir()
+    (theirs / ".lock").touch()
+    for left in (
+        tmp_path / "run" / ".weights.0a1b2c3d.part",
+        inside / ".a.0a1b2c3d.part",
+        theirs / ".b.0a1b2c3d.part",
+    ):
+        left.write_text("half")
+    (tmp_path / "run" / ".encoder.0a1b2c3d.part").mkdir()
+    (tmp_path / "run" / ".encoder.0a1b2c3d.part" / "network").write_text("half")
+    with files.locked(tmp_path / "run" / ".lock"):
+        assert [path.name for path in (tmp_path / "run").rglob("*.part")] == [".b.0a1b2c3d.part"]
