@@ -54,4 +54,5 @@ def unit(vectors: Tensor) -> Tensor:
     # Squares overflow or vanish before the vectors do, so the largest entry is brought to 1 first.
     largest = wide.detach().abs().amax(-1, keepdim=True).clamp(min=SHORTEST)
     near = wide / largest
-    return near / torch.linalg.vector_norm(near, dim=-1, keepdim=True).clamp(min=1)
+    unit: Tensor = near / torch.linalg.vector_norm(near, dim=-1, keepdim=True).clamp(min=1)
+    return unit

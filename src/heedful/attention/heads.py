@@ -17,7 +17,7 @@ def split_heads(states: Tensor, heads: int) -> Tensor:
         raise UserError(
             f"split_heads needs a width divisible by {heads} heads, but {shown(states.shape)} came."
         )
-    return states.unflatten(-1, (heads, -1)).transpose(1, 2)
+    return states.reshape(*states.shape[:-1], heads, states.shape[-1] // heads).transpose(1, 2)
 
 
 def merge_heads(states: Tensor) -> Tensor:

@@ -58,4 +58,5 @@ def quotas(sizes: NDArray[np.int64], most: int) -> NDArray[np.int64]:
     more = np.floor(share).astype(np.int64)
     for place in np.argsort(more - share, kind="stable")[: min(left, int(rest.sum())) - int(more.sum())]:
         more[place] += 1
-    return least + more
+    counts: NDArray[np.int64] = least + more
+    return counts

@@ -257,7 +257,7 @@ def _read_names(folder: Path) -> list[str]:
 
 def _map(folder: Path, name: str) -> np.ndarray:
     try:
-        array = np.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False)
+        array: np.ndarray = np.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False)
     except (OSError, EOFError, ValueError):  # not there, empty, cut short, or no .npy file
         raise _damaged(folder) from None
     if array.ndim != 1 or array.dtype != np.dtype(_DTYPES[name]):

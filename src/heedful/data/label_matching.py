@@ -121,7 +121,8 @@ def _is_clear(shares: np.ndarray, sizes: np.ndarray, best: np.ndarray) -> bool:
 
 
 def _assign(shares: np.ndarray) -> np.ndarray:
-    return linear_sum_assignment(shares, maximize=True)[1]
+    columns: np.ndarray = linear_sum_assignment(shares, maximize=True)[1]
+    return columns
 
 
 def _some_of_each(labels: np.ndarray, most: int, seed: int) -> np.ndarray:

@@ -52,7 +52,8 @@ def word_cuts(points: np.ndarray) -> np.ndarray:
     text = whole.astype("<u4").tobytes().decode("utf-32-le")
     cuts = np.fromiter((end for _, end in _breaker()(text, "und").segments()), np.int64)
     cuts = cuts[(cuts > 0) & (cuts < len(points))]
-    return cuts[spaceless[cuts] | spaceless[cuts - 1]]
+    near: np.ndarray = cuts[spaceless[cuts] | spaceless[cuts - 1]]
+    return near
 
 
 def _breaker() -> Any:

@@ -121,7 +121,8 @@ class TextsWords:
         return np.bincount(self.codes, minlength=len(self.types))
 
     def _forms(self, codes: np.ndarray) -> list[str]:
-        return self._type_array.take(codes).tolist()
+        forms: list[str] = self._type_array.take(codes).tolist()
+        return forms
 
     @cached_property
     def _type_array(self) -> np.ndarray:
@@ -284,7 +285,8 @@ def _cover(starts: np.ndarray, ends: np.ndarray, size: int) -> np.ndarray:
 
 
 def _among(points: np.ndarray, characters: str) -> np.ndarray:
-    return np.logical_or.reduce([points == ord(character) for character in characters])
+    found: np.ndarray = np.logical_or.reduce([points == ord(character) for character in characters])
+    return found
 
 
 def _join(parts: list[np.ndarray]) -> np.ndarray:

@@ -49,7 +49,8 @@ class Catalogue:
     @property
     def bait(self) -> np.ndarray:
         """Which items (I,) have a frame of bait."""
-        return (self.kinds == BAIT).any(1)
+        baited: np.ndarray = (self.kinds == BAIT).any(1)
+        return baited
 
 
 def make_catalogue(
@@ -122,7 +123,7 @@ class Recommender(nn.Module):
         assert self.clicked is not None
         history = self.catalogue.history[users]
         frames = self.catalogue.frames[history]  # (B,L,M,X)
-        return self.attention(
+        attended: CollaborativeAttended = self.attention(
             self.users[users],
             self.items[history],
             history=self.clicked[history],
@@ -130,6 +131,7 @@ class Recommender(nn.Module):
             mask=mask,
             component_mask=torch.ones(frames.shape[:3], dtype=torch.bool),
         )
+        return attended
 
     def profile(self, users: Tensor, *, without: Tensor | None = None) -> Tensor:
         """What stands for these users (B) as (B,D); one click of each, `without` (B), can be left out."""

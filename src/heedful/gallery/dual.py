@@ -146,14 +146,18 @@ class Reader(nn.Module):
     def attend(self, ids: Tensor) -> DualAttended:
         """The gates of pages (N,T)."""
         assert self.gates is not None
-        return self.gates(self.words(ids), ids != PADDING_ID)
+        attended: DualAttended = self.gates(self.words(ids), ids != PADDING_ID)
+        return attended
 
     def forward(self, ids: Tensor) -> Tensor:
         """The vectors (N,D) of pages (N,T)."""
         if self.gates is not None:
-            return self.out(self.attend(ids).context)
-        assert self.maxima is not None
-        return self.out(self.maxima(self.words(ids), ids != PADDING_ID))
+            read = self.attend(ids).context
+        else:
+            assert self.maxima is not None
+            read = self.maxima(self.words(ids), ids != PADDING_ID)
+        vectors: Tensor = self.out(read)
+        return vectors
 
 
 class Rater(nn.Module):
@@ -170,7 +174,8 @@ class Rater(nn.Module):
 
     def forward(self, user_pages: Tensor, item_pages: Tensor) -> Tensor:
         """The ratings (N,M) that the writers of pages (N,T) give the items of pages (M,T)."""
-        return self.mean + self.user(user_pages) @ self.item(item_pages).T
+        ratings: Tensor = self.mean + self.user(user_pages) @ self.item(item_pages).T
+        return ratings
 
 
 def fit(world: World, sentences: Sentences, *, gated: bool, seed: int, steps: int, batch: int = 24) -> Rater:
@@ -191,7 +196,8 @@ def fit(world: World, sentences: Sentences, *, gated: bool, seed: int, steps: in
                 )
                 for rows in (world.cares[users], world.strong[items])
             ]
-            return (model(*pages) - rated)[known].square().mean()
+            error: Tensor = (model(*pages) - rated)[known].square().mean()
+            return error
 
         learn(model, loss, steps=steps, rate=RATE)
     return model

@@ -71,11 +71,13 @@ class Foreseer(nn.Module):
     def climb(self) -> Attended:
         """Read every code and its ancestors (D,T)."""
         assert self.attention is not None
-        return self.attention(self.lineage(), self.mask)
+        attended: Attended = self.attention(self.lineage(), self.mask)
+        return attended
 
     def forward(self, present: Tensor) -> Tensor:
         """Score all codes (B,D) after visits (B,2)."""
-        return self.decide(self.vectors()[present].sum(1).tanh())
+        logits: Tensor = self.decide(self.vectors()[present].sum(1).tanh())
+        return logits
 
 
 def fit(model: Foreseer, visits: Visits, *, steps: int, rate: float) -> None:
@@ -89,7 +91,8 @@ def fit(model: Foreseer, visits: Visits, *, steps: int, rate: float) -> None:
     def loss() -> Tensor:
         batch = next(batches)
         likely = model(visits.present[batch]).log_softmax(-1)
-        return -likely.gather(1, visits.following[batch]).mean()
+        surprise: Tensor = -likely.gather(1, visits.following[batch]).mean()
+        return surprise
 
     learn(model, loss, steps=steps, rate=rate)
 
@@ -98,7 +101,8 @@ def fit(model: Foreseer, visits: Visits, *, steps: int, rate: float) -> None:
 def foreseen(model: Foreseer, visits: Visits) -> Tensor:
     """Whether what follows from each first code is among the likeliest: (B), 0 or 1."""
     best = model(visits.present).topk(FIRST).indices
-    return (best == visits.following[:, :1]).any(-1).float()
+    among: Tensor = (best == visits.following[:, :1]).any(-1).float()
+    return among
 
 
 def train(seed: int, size: Size) -> Outcome:

@@ -91,7 +91,8 @@ def fit(model: nn.Module, stories: Stories, *, steps: int, rate: float) -> None:
 def answered(model: nn.Module, stories: Stories) -> Tensor:
     """Which questions (B) the model answers rightly, as 0 or 1."""
     with torch.no_grad():
-        return (model(stories)[0].argmax(-1) == stories.answers).float()
+        right: Tensor = (model(stories)[0].argmax(-1) == stories.answers).float()
+        return right
 
 
 def train(seed: int, size: Size) -> Outcome:
@@ -127,7 +128,8 @@ def found(model: Asker, stories: Stories) -> float:
     with torch.no_grad():
         most = model(stories)[1].argmax(-1)  # (B,N)
     needed = stories.support[..., None]  # (B,2,1)
-    return ((needed == most[:, None]).any(-1) | (needed[..., 0] < 0)).all(-1).float().mean().item()
+    share: float = ((needed == most[:, None]).any(-1) | (needed[..., 0] < 0)).all(-1).float().mean().item()
+    return share
 
 
 def telling(stories: Stories) -> tuple[int, int]:

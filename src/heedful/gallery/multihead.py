@@ -52,11 +52,13 @@ class Copier(nn.Module):
     def attend(self, symbols: Tensor) -> Attended:
         """Read the sequence (B,T) from each of its places."""
         states = self.symbols(symbols) + self.places.weight
-        return self.attention(states, torch.ones_like(symbols, dtype=torch.bool))
+        attended: Attended = self.attention(states, torch.ones_like(symbols, dtype=torch.bool))
+        return attended
 
     def forward(self, symbols: Tensor) -> Tensor:
         """Turn symbols (B,T) into logits (B,T,2,K)."""
-        return self.decide(self.attend(symbols).context).unflatten(-1, (2, SYMBOLS))
+        logits: Tensor = self.decide(self.attend(symbols).context).unflatten(-1, (2, SYMBOLS))
+        return logits
 
 
 def learn_to_copy(heads: int, *, seed: int, steps: int) -> Copier:

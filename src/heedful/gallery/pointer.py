@@ -78,14 +78,15 @@ class Solver(nn.Module):
         return self.scores(puzzles, self.pointer(items, puzzles.opened, query=states), states)
 
     def items(self, puzzles: Puzzles) -> Tensor:
-        items = self.embed(puzzles.items)
+        items: Tensor = self.embed(puzzles.items)
         return items if self.slots is None else items + self.slots(puzzles.slots)
 
     def scores(self, puzzles: Puzzles, attended: Attended, states: Tensor) -> Tensor:
         """The pointer's own, or those of the items' slots after reading the blend."""
         if self.name is None or self.slots is None:
             return attended.scores
-        return self.name(torch.cat([attended.context, states], -1)) @ self.slots(puzzles.slots).mT
+        scores: Tensor = self.name(torch.cat([attended.context, states], -1)) @ self.slots(puzzles.slots).mT
+        return scores
 
     @torch.no_grad()
     def solve(self, puzzles: Puzzles, opens: OpenItems, *, steps: int) -> tuple[Tensor, Tensor]:

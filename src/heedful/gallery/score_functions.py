@@ -66,16 +66,18 @@ class Retriever(nn.Module):
 
     def attend(self, questions: Questions) -> Attended:
         """Read the values (B,T) whose keys match the one asked for."""
-        return self.attention(
+        attended: Attended = self.attention(
             self.keys(questions.keys),
             torch.ones_like(questions.keys, dtype=torch.bool),
             query=self.queries(questions.asked),
             values=self.values(questions.values),
         )
+        return attended
 
     def forward(self, questions: Questions) -> Tensor:
         """Logits (B,V)."""
-        return self.decide(self.attend(questions).context)
+        logits: Tensor = self.decide(self.attend(questions).context)
+        return logits
 
 
 @dataclass(frozen=True)

@@ -72,7 +72,8 @@ def _faults(noun: str) -> frozenset[str]:
 def is_for_test(noun: str) -> np.ndarray:
     """Which misspellings of a noun are for the test alone: every third of a shuffled list."""
     chance = np.random.default_rng(list(noun.encode()))
-    return chance.permutation(len(misspellings(noun))) % 3 == 0
+    third: np.ndarray = chance.permutation(len(misspellings(noun))) % 3 == 0
+    return third
 
 
 def write_sentences(count: int, *, seed: int, test: bool, nouns: int = len(NOUNS)) -> Sentences:

@@ -63,7 +63,8 @@ class FlatClassifier(nn.Module):
         if isinstance(self.words.encoder, PretrainedEncoder):
             return self.words.encoder.embed(batch)
         assert self.embedding is not None
-        return self.embedding(batch.ids)
+        vectors: Tensor = self.embedding(batch.ids)
+        return vectors
 
     def states(self, embedded: Tensor, batch: Batch) -> tuple[Tensor, Tensor]:
         """The states (B,T,H) that attention sees, 0 on padding, and the mask (B,T) of the words read."""
@@ -78,7 +79,8 @@ class FlatClassifier(nn.Module):
 
     def decide(self, context: Tensor) -> Tensor:
         """The logits (B,K), or one score (B,1), of the attended vectors (B,H)."""
-        return self.head(self.dropout_head(context))
+        logits: Tensor = self.head(self.dropout_head(context))
+        return logits
 
     def logits(
         self, batch: Batch, embedded: Tensor | None = None, *, weights: Tensor | None = None

@@ -46,7 +46,8 @@ class AffineEncoder(nn.Module):
         self.project = nn.Linear(embedding, hidden, bias=False)
 
     def forward(self, embedded: Tensor, mask: Tensor) -> Tensor:
-        return self.project(embedded)
+        states: Tensor = self.project(embedded)
+        return states
 
 
 class AverageEncoder(nn.Module):
@@ -60,7 +61,8 @@ class AverageEncoder(nn.Module):
         self.project = nn.Linear(embedding, hidden)
 
     def forward(self, embedded: Tensor, mask: Tensor) -> Tensor:
-        return self.project(embedded).tanh()
+        states: Tensor = self.project(embedded).tanh()
+        return states
 
 
 class RecurrentEncoder(nn.Module):
@@ -86,7 +88,8 @@ class RecurrentEncoder(nn.Module):
 
     def forward(self, embedded: Tensor, mask: Tensor) -> Tensor:
         if "back" not in self.passes:
-            return self.passes["onward"](embedded)[0]
+            states: Tensor = self.passes["onward"](embedded)[0]
+            return states
         weights: list[Tensor] = list(self.passes.parameters())  # four of each direction, first of the inputs
         steps = embedded.transpose(0, 1)  # (T,B,E): the cells walk along the first axis, each with a copy
         if mask.all():

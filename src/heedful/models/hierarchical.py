@@ -62,7 +62,8 @@ class HierarchicalClassifier(nn.Module):
 
     def embed(self, batch: Batch) -> Tensor:
         """The words' vectors (B,T,E)."""
-        return self.embedding(batch.ids)
+        vectors: Tensor = self.embedding(batch.ids)
+        return vectors
 
     def states(self, embedded: Tensor, batch: Batch) -> tuple[Tensor, Sentences]:
         """The words' states by sentences (M,W,H), and which words those are."""
@@ -88,7 +89,8 @@ class HierarchicalClassifier(nn.Module):
 
     def decide(self, context: Tensor) -> Tensor:
         """The logits (B,K), or one score (B,1), of the attended vectors (B,H)."""
-        return self.head(self.dropout_head(context))
+        logits: Tensor = self.head(self.dropout_head(context))
+        return logits
 
     def from_sentences(self, vectors: Tensor, present: Tensor) -> Tensor:
         """The rest of the network: from the sentences' vectors (B,S,H) to the logits (B,K)."""

@@ -36,7 +36,7 @@ class Level(nn.Module):
             raise UserError(
                 "This encoder needs padding at the end of a text, but a mask has a gap: close it first."
             )
-        states = self.encoder(self.dropout(vectors), mask)
+        states: Tensor = self.encoder(self.dropout(vectors), mask)
         if mask.all():
             return states
         return states * mask.to(states.dtype)[..., None]  # far faster than masked_fill on a CPU
@@ -44,10 +44,12 @@ class Level(nn.Module):
     def attend(self, states: Tensor, mask: Tensor, *, weights: Tensor | None = None) -> Attended:
         """Attend to the states (B,T,H); given weights (B,T) are used as they are, and get no gradient."""
         if weights is not None:
-            return FrozenAttention()(states, mask, query=weights)
+            frozen: Attended = FrozenAttention()(states, mask, query=weights)
+            return frozen
         if isinstance(self.attention, FrozenAttention):
             raise UserError("This model's attention is frozen: give the weights (B,T) to use, as weights=.")
-        return self.attention(states, mask)
+        attended: Attended = self.attention(states, mask)
+        return attended
 
 
 def build_level(settings: ModelSettings, width: int, *, dropout: float) -> Level:

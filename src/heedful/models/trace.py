@@ -123,13 +123,13 @@ class Trace:
             -1, *attended.shape[len(variants) + 1 :]
         )  # variants and instances in one axis
         if self.state is None:
-            logits = self.head(flat)
+            logits: Tensor = self.head(flat)
         else:
             copies = variants.numel()
             logits = self.head(flat, self.state.repeat(copies, *[1] * (self.state.dim() - 1)))
         if logits.dim() != 2 or len(logits) != len(flat):
             raise ValueError(f"the head must give logits ({len(flat)}, K), but gave {tuple(logits.shape)}")
-        return logits.unflatten(0, (*variants, len(self)))
+        return logits.reshape(*variants, len(self), logits.shape[1])
 
     def erase(self, erased: Tensor) -> Tensor:
         """The weights without the items where `erased` (B,N) is true, each row renormalised.

@@ -55,7 +55,8 @@ def mcnemar_exact(only_first: int, only_second: int) -> float:
     for k in range(fewer):
         ways = ways * (discordant - k) // (k + 1)
         tail += ways
-    return min(1.0, 2 * tail / 2**discordant)  # whole numbers up to the one division: exact for any count
+    p_value: float = 2 * tail / 2**discordant  # whole numbers up to the one division: exact for any count
+    return min(1.0, p_value)
 
 
 def benjamini_hochberg(p_values: ArrayLike) -> NDArray[np.float64]:

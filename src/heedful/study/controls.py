@@ -144,7 +144,8 @@ def influences(decided: Decided, labels: Decided, measure: str) -> Floats:
     if measure == "accuracy":
         hits = (decided == labels).mean(0)
         return np.asarray(hits - hits.mean())
-    return np.mean([_influence(one, labels) for one in decided], axis=0)
+    influence: Floats = np.mean([_influence(one, labels) for one in decided], axis=0)
+    return influence
 
 
 def error_of(each: Floats) -> float:

@@ -118,7 +118,8 @@ class CompiledDot:
         self._steps = int(state["steps"])
 
     def _key(self, step: int) -> np.uint64:
-        return np.random.SeedSequence([self._seed, step]).generate_state(1, np.uint64)[0]
+        key: np.uint64 = np.random.SeedSequence([self._seed, step]).generate_state(1, np.uint64)[0]
+        return key
 
     def _look_through(self, ids: np.ndarray, offsets: np.ndarray, labels: np.ndarray) -> None:
         """Refuse what the kernel, which checks nothing, would read or write out of bounds."""

@@ -83,7 +83,8 @@ class AttentionClassifier(ClassifierMixin, BaseEstimator):
     def predict(self, X: Iterable[str]) -> np.ndarray:
         """The label of each text (N,)."""
         decided = decisions(self._logits(X)).numpy()  # which also looks whether there was a fit
-        return self.classes_[decided]
+        labels: np.ndarray = self.classes_[decided]
+        return labels
 
     def _logits(self, X: Iterable[str]) -> torch.Tensor:
         check_is_fitted(self, "run_")

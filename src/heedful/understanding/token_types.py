@@ -77,7 +77,8 @@ class TokenTypes:
     @property
     def labels(self) -> np.ndarray:
         """The name of each word's type (V,), None for none."""
-        return np.array([*self.names, None], dtype=object)[self.codes]
+        named: np.ndarray = np.array([*self.names, None], dtype=object)[self.codes]
+        return named
 
     @property
     def polar(self) -> np.ndarray:
@@ -178,13 +179,17 @@ def class_counts(encoded: EncodedTexts, *, size: int, classes: int) -> np.ndarra
 def gamma(counts: np.ndarray) -> np.ndarray:
     """γ = (f⁺ − f⁻)/(f⁺ + f⁻) of counts (V, 2), negative first; NaN where there are none (Eq. 28)."""
     total = counts.sum(1)
-    return np.divide(counts[:, 1] - counts[:, 0], total, out=np.full(len(counts), np.nan), where=total > 0)
+    shares: np.ndarray = np.divide(
+        counts[:, 1] - counts[:, 0], total, out=np.full(len(counts), np.nan), where=total > 0
+    )
+    return shares
 
 
 def class_shares(counts: np.ndarray) -> np.ndarray:
     """How each word's occurrences are shared among the classes (V, K); NaN where there are none."""
     total = counts.sum(1, keepdims=True)
-    return np.divide(counts, total, out=np.full(counts.shape, np.nan), where=total > 0)
+    shares: np.ndarray = np.divide(counts, total, out=np.full(counts.shape, np.nan), where=total > 0)
+    return shares
 
 
 def _two_classes(counts: np.ndarray, rules: TypeRules) -> np.ndarray:

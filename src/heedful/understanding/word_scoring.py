@@ -201,7 +201,8 @@ def _attention_scores(model: FlatClassifier, states: Tensor) -> Tensor:
     if isinstance(model.words.attention, UniformAttention):
         return states.new_zeros(states.shape[:2])
     score: Any = score_of(model.words.attention)
-    return score(states)
+    scores: Tensor = score(states)
+    return scores
 
 
 def _read(model: FlatClassifier, ids: np.ndarray, places: np.ndarray) -> np.ndarray:
@@ -209,7 +210,8 @@ def _read(model: FlatClassifier, ids: np.ndarray, places: np.ndarray) -> np.ndar
     if not isinstance(model.words.encoder, PretrainedEncoder):
         return places
     kept = model.words.encoder.pieces(_alone(model, ids[places])).read[:, 0]
-    return places[kept.cpu().numpy()]
+    read: np.ndarray = places[kept.cpu().numpy()]
+    return read
 
 
 def _alone(model: FlatClassifier, ids: np.ndarray) -> Batch:

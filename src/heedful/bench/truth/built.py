@@ -83,7 +83,8 @@ def _used(subject: Subject, planted: Planted, how: Build) -> NDArray[np.float64]
     if len(how.looks) == 1:
         return attention_maps(subject, planted.texts)
     weights = subject.trace(subject.encode(planted.texts)).weights  # (N,R,T)
-    return np.einsum("nrt,r->nt", weights.double().numpy(), how.used)
+    looked: NDArray[np.float64] = np.einsum("nrt,r->nt", weights.double().numpy(), how.used)
+    return looked
 
 
 def word_values(task: Task, lexicon: Lexicon, vocabulary: Vocabulary) -> NDArray[np.float64]:

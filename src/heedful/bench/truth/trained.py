@@ -41,7 +41,8 @@ def train(architecture: str, planted: Planted, lesson: Lesson, *, seed: int) -> 
         oppose(model, attending_of(model), attending_of(base), lessons, lesson, seed=seed)
     else:
         learn(model, attending_of(model), lessons, lesson, seed=seed)
-    return model
+    trained: Subject = model
+    return trained
 
 
 def _untrained(architecture: str, vocabulary: Vocabulary, classes: tuple[str, ...], *, seed: int) -> Any:

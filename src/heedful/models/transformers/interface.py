@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from heedful.models.transformers.tapping import Call, Instead, Tap, kernel_of
 
 KERNEL = "heedful"
+Eager = Callable[..., tuple[Tensor, Tensor]]  # attention of a module: what it gives, and its weights
 
 
 @dataclass
@@ -86,10 +87,11 @@ def _attend(
     return (other.to(values.dtype) @ values).transpose(1, 2).contiguous(), other
 
 
-def _eager_of(module: nn.Module) -> Callable[..., tuple[Tensor, Tensor]]:
+def _eager_of(module: nn.Module) -> Eager:
     """The eager attention of the module's family, which stands in the file that defines its class."""
     for kind in type(module).__mro__:
-        found = getattr(sys.modules.get(kind.__module__), "eager_attention_forward", None)
+        file = sys.modules.get(kind.__module__)
+        found: Eager | None = getattr(file, "eager_attention_forward", None)
         if found is not None:
             return found
     raise LookupError(f"{type(module).__name__} has no eager attention of its own")

@@ -141,7 +141,8 @@ class LastLayer:
             self._put(lambda states: state[:, None]),
             self.entry.way.tapped(self.runner.network, instead=instead),
         ):
-            return self.runner(inputs).logits
+            logits: Tensor = self.runner(inputs).logits
+            return logits
 
     def from_weights(self, weights: Tensor, states: Tensor, inputs: Inputs) -> Tensor:
         """The logits (N,K) of weights (N,R,L) at the deciding position, of texts whose states are (N,L,H)."""
@@ -155,7 +156,8 @@ class LastLayer:
             return torch.where(chosen, weights[:, :, None].to(call.weights.dtype), call.weights)
 
         with self._skipping(), self._put(lambda _: states), self.entry.way.tapped(self.runner.network, put):
-            return self.runner(inputs).logits
+            logits: Tensor = self.runner(inputs).logits
+            return logits
 
     @contextmanager
     def _put(self, change: Any) -> Iterator[None]:

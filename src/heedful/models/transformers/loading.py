@@ -147,7 +147,7 @@ def read_header(file: Path) -> dict[str, dict[str, Any]]:
             (length,) = struct.unpack("<Q", opened.read(8))
             if not 2 <= length <= min(size - 8, 2**27):
                 raise ValueError
-            header = json.loads(opened.read(length))
+            header: dict[str, dict[str, Any]] = json.loads(opened.read(length))
         header.pop("__metadata__", None)
         ends = [int(entry["data_offsets"][1]) for entry in header.values()]
         if not header or max(ends) != size - 8 - length:

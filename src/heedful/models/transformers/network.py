@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from typing import Any
 
 import torch
@@ -27,7 +27,8 @@ class Runner:
 
     @property
     def device(self) -> torch.device:
-        return next(iter(self.network.parameters())).device
+        device: torch.device = next(iter(self.network.parameters())).device
+        return device
 
     def __call__(self, inputs: Mapping[str, Tensor], **more: Any) -> Any:
         """What the network gives; its `logits` are (B,K)."""
@@ -41,10 +42,10 @@ class Runner:
 
     def logits(self, inputs: Mapping[str, Tensor]) -> Tensor:
         """The logits (B,K), by the fastest attention that gives them."""
-        if self.kernel is None:
-            return self(inputs).logits
-        with kernel_of(self.network, self.kernel):
-            return self(inputs).logits
+        fastest = nullcontext() if self.kernel is None else kernel_of(self.network, self.kernel)
+        with fastest:
+            logits: Tensor = self(inputs).logits
+        return logits
 
     def vectors(self, inputs: Mapping[str, Tensor]) -> Tensor:
         """The input embeddings (B,L,E) of the pieces."""
@@ -61,7 +62,8 @@ class Runner:
             for table in self._tables():
                 hook = table.register_forward_hook(_replacing(inputs["input_ids"], vectors))
                 stack.callback(hook.remove)
-            return self(inputs).logits
+            logits: Tensor = self(inputs).logits
+            return logits
 
     def _tables(self) -> list[nn.Module]:
         """The tables of input embeddings: an encoder's first, each once."""

@@ -106,7 +106,10 @@ def attainable(weights: "Tensor", mask: "Tensor") -> "Tensor":
     import torch
 
     least = weights.double().masked_fill(~mask, torch.inf).amin(1)
-    return MOST_APART - (torch.special.xlogy(1 + least, 1 + least) - torch.special.xlogy(least, least)) / 2
+    apart: Tensor = (
+        MOST_APART - (torch.special.xlogy(1 + least, 1 + least) - torch.special.xlogy(least, least)) / 2
+    )
+    return apart
 
 
 def adversary_of(

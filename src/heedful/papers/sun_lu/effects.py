@@ -137,7 +137,8 @@ def polar_types(words: pd.DataFrame) -> tuple[str, ...]:
 
 def _values(words: pd.DataFrame, column: str, types: Sequence[str]) -> np.ndarray:
     values = words.loc[words["type"].isin(types), column].to_numpy(np.float64)
-    return values[~np.isnan(values)]
+    numbers: np.ndarray = values[~np.isnan(values)]
+    return numbers
 
 
 def _above(words: pd.DataFrame, *, column: str, first: Sequence[str], second: Sequence[str]) -> Estimate:

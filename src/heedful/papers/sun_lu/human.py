@@ -180,7 +180,8 @@ def claims(tables: Tables) -> Iterator[Claim]:
 
 
 def _values(rows: pd.DataFrame, score: str) -> np.ndarray:
-    return rows[rows["score"] == score].sort_values("seed")["correlation"].to_numpy()
+    values: np.ndarray = rows[rows["score"] == score].sort_values("seed")["correlation"].to_numpy()
+    return values
 
 
 def _above_zero(statement: str, rows: pd.DataFrame, score: str, *, beside: str) -> Claim:

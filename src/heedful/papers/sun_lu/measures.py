@@ -153,7 +153,8 @@ def evened(vectors: np.ndarray, known: np.ndarray) -> np.ndarray:
 
 
 def _of_length_one(vectors: np.ndarray) -> np.ndarray:
-    return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
+    unit: np.ndarray = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
+    return unit
 
 
 def _nearest(first: np.ndarray, second: np.ndarray, count: int, *, at_once: int = 2048) -> np.ndarray:

@@ -106,4 +106,5 @@ def _icc(means: dict[str, np.ndarray], name: str, seeds: int) -> np.ndarray:
 def _unit(runs: int) -> np.ndarray:
     """Any numbers with mean 0 and standard deviation 1."""
     numbers = np.arange(runs, dtype=float)
-    return (numbers - numbers.mean()) / numbers.std(ddof=1)
+    unit: np.ndarray = (numbers - numbers.mean()) / numbers.std(ddof=1)
+    return unit

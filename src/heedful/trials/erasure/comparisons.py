@@ -84,7 +84,8 @@ def tail_share(
     """Fig. 6's tails: the share of instances where more than this fraction of the items had to go."""
 
     def late(found: Erasures, name: str) -> Floats:
-        return (sizes_of(found, name) / np.maximum(found.items, 1)[:, None] > above).mean(1)
+        shares: Floats = (sizes_of(found, name) / np.maximum(found.items, 1)[:, None] > above).mean(1)
+        return shares
 
     measured = f"share of instances where more than {above:.0%} of the items went before the decision flipped"
     return by_ranking(
@@ -206,11 +207,13 @@ def share_of(outcomes: Bools) -> Estimate:
 
 
 def _fractions(erasures: Erasures, ranking: str) -> Floats:
-    return (sizes_of(erasures, ranking) / np.maximum(erasures.items, 1)[:, None]).mean(1)
+    fractions: Floats = (sizes_of(erasures, ranking) / np.maximum(erasures.items, 1)[:, None]).mean(1)
+    return fractions
 
 
 def _masses(erasures: Erasures, ranking: str) -> Floats:
-    return np.where(erasures.sizes[ranking] < 0, 1.0, erasures.masses[ranking]).mean(1)
+    masses: Floats = np.where(erasures.sizes[ranking] < 0, 1.0, erasures.masses[ranking]).mean(1)
+    return masses
 
 
 def _counts(comparison: Comparison) -> dict[str, int]:

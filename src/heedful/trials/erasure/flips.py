@@ -151,7 +151,8 @@ def _after(ranked: Floats) -> Floats:
 
 def _lost(votes: Votes, order: Longs) -> Bools:
     """Whether another class decides (B,N) when 1 … N items are gone."""
-    return votes.winner(*_left(votes, order)) != votes.decided[:, None]
+    lost: Bools = votes.winner(*_left(votes, order)) != votes.decided[:, None]
+    return lost
 
 
 def _first(hits: Bools, counts: Longs) -> Longs:
@@ -179,7 +180,8 @@ def _near_at_first(votes: Votes, unsigned: Votes, relative: float) -> Bools:
     scale = unsigned.total + np.take_along_axis(unsigned.total, decided, 1)
     close: Bools = abs(gap) <= relative * scale
     np.put_along_axis(close, decided, False, 1)
-    return np.logical_or.reduce(close, axis=1)
+    any_close: Bools = np.logical_or.reduce(close, axis=1)
+    return any_close
 
 
 def _stepwise(trace: Trace, rank: Tensor, budget: int) -> Tensor:

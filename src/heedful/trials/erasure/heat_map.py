@@ -69,7 +69,8 @@ class Effects:
     def limit(self) -> Tensor:
         """⟨ŵ,φ⟩ (B,) of the guesses themselves: what a map of the true effects reaches on these deletions."""
         length = self.guess.norm(dim=-1, keepdim=True)
-        return (self.guess / length.where(length > 0, 1) * self.effects).sum(-1).mean(0)
+        reached: Tensor = (self.guess / length.where(length > 0, 1) * self.effects).sum(-1).mean(0)
+        return reached
 
     @property
     def told_apart(self) -> Tensor:

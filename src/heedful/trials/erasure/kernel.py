@@ -34,7 +34,7 @@ def multiply(values, head, ends, products):
         for t0 in range(0, ends[b], 4):
             soon = (b * values.shape[1] + t0) * width + AHEAD // values.itemsize
             for place in range(soon, soon + 4 * width, line):
-                prefetch(flat, place)
+                prefetch(flat, place)  # type: ignore[call-arg]  # the compiler gives the first argument
             t1, t2, t3 = min(t0 + 1, last), min(t0 + 2, last), min(t0 + 3, last)
             x0, x1, x2, x3 = values[b, t0], values[b, t1], values[b, t2], values[b, t3]
             for k in range(0, classes, 2):
@@ -161,7 +161,7 @@ def smallest(weights, logits, bias, sizes, taken, to_class):
 
         size, rival, last = count if unattended != decided else -1, -1, 0.0
         for turn in range(-1, classes):
-            k = runner_up if turn < 0 else turn
+            k = int(runner_up) if turn < 0 else turn
             if k == decided or (k == runner_up and turn >= 0):
                 continue
             # For any level, the s largest margins sum to at most s·level + Σ max(0, margin − level). Most

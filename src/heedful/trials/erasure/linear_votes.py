@@ -50,7 +50,8 @@ class Votes:
     @cached_property
     def decided(self) -> Longs:
         """The decided class (B,), the first of equals."""
-        return self.total.argmax(1)
+        first: Longs = self.total.argmax(1)
+        return first
 
     @property
     def unattended(self) -> int:
@@ -71,7 +72,8 @@ class Votes:
 
 def added(votes: Floats) -> Floats:
     """The sum over axis 1 of (B,N,K), in one order for all classes, so that equal classes stay equal."""
-    return np.add.reduce(votes, axis=1)
+    total: Floats = np.add.reduce(votes, axis=1)
+    return total
 
 
 def votes_of(trace: Trace, rows: slice = slice(None)) -> Votes:

@@ -31,7 +31,8 @@ def optimality_gap(
 
     def gaps(found: Erasures, name: str) -> Floats:
         least = _smallest(found, name)
-        return sizes_of(found, name).mean(1) / np.where(least > 0, least, 1)
+        times: Floats = sizes_of(found, name).mean(1) / np.where(least > 0, least, 1)
+        return times
 
     measured = "mean of the items the ranking needs ÷ the items of the smallest set that flips the decision"
     kind: Literal["estimate", "lower bound"] = "estimate" if erasures.kind == "exact" else "lower bound"
@@ -60,7 +61,8 @@ def optimal_share(
 
     def optimal(found: Erasures, name: str) -> Floats:
         sizes = found.sizes[name]
-        return ((sizes > 0) & (sizes <= _smallest(found, name)[:, None])).mean(1)
+        shares: Floats = ((sizes > 0) & (sizes <= _smallest(found, name)[:, None])).mean(1)
+        return shares
 
     measured = "share of the instances that can be flipped where the ranking needs no more items than needed"
     kind: Literal["estimate", "upper bound"] = "estimate" if erasures.kind == "exact" else "upper bound"

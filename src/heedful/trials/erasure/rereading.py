@@ -109,7 +109,8 @@ class Reader:
         gone = gone & self.batch.mask
         if not self.closed:
             of = torch.arange(len(self.batch), device=gone.device).expand(gone.shape[:2])
-            return self._read(of.flatten(), gone.flatten(0, 1)).unflatten(0, gone.shape[:2])
+            logits: Tensor = self._read(of.flatten(), gone.flatten(0, 1)).unflatten(0, gone.shape[:2])
+            return logits
         logits = _erased(self.trace, gone[..., : self.trace.present.shape[1]])
         empty = (gone | ~self.batch.mask).all(-1)
         return torch.where(empty[..., None], self.nothing, logits) if empty.any() else logits
@@ -120,7 +121,8 @@ class Reader:
         gone = gone & self.batch.mask[of][:, None]
         if not self.closed:
             each = of[:, None].expand(gone.shape[:2])
-            return self._read(each.flatten(), gone.flatten(0, 1)).unflatten(0, gone.shape[:2])
+            logits: Tensor = self._read(each.flatten(), gone.flatten(0, 1)).unflatten(0, gone.shape[:2])
+            return logits
         trace = self.trace.take(of)
         logits = _erased(trace, gone.transpose(0, 1)[..., : trace.present.shape[1]]).transpose(0, 1)
         empty = (gone | ~self.batch.mask[of][:, None]).all(-1)

@@ -124,7 +124,8 @@ def _beam(trace: Trace, width: int, most: int, budget: int) -> Tensor | None:
         logits = logits_without(trace, sets[:, None], budget=budget)[:, 0]
         flipped = decisions(logits) != winner
         if flipped.any():
-            return sets[flipped.long().argmax()]
+            first: Tensor = sets[flipped.long().argmax()]
+            return first
         others = logits.clone()
         others[:, winner] = -torch.inf
         lead = logits[:, winner] - others.max(1).values

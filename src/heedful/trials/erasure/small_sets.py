@@ -31,4 +31,5 @@ class SmallSets(Framed):
 
 def split_rows(taken: Tensor) -> tuple[Tensor, ...]:
     """The columns where taken (B,N) is true, one index tensor a row."""
-    return taken.nonzero()[:, 1].split(taken.sum(1).tolist())
+    rows: tuple[Tensor, ...] = taken.nonzero()[:, 1].split(taken.sum(1).tolist())
+    return rows

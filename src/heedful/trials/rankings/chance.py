@@ -30,4 +30,5 @@ def mixed(key: NDArray[np.uint64], number: NDArray[np.uint64]) -> NDArray[np.uin
     z = key + (number + np.uint64(1)) * _STEP
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return z ^ (z >> np.uint64(31))
+    hashed: NDArray[np.uint64] = z ^ (z >> np.uint64(31))
+    return hashed

@@ -59,7 +59,8 @@ def dot_gradient_times_input(score: DotScore, trace: Trace) -> Tensor:
         (slopes,) = torch.autograd.grad(log_odds(sides, decisions(sides)).sum(), logits)  # (B,K)
     said = torch.einsum("btk,bk->bt", trace.token_logits, slopes)
     mean = (trace.weights * said).sum(1, keepdim=True)
-    return (trace.weights * (said + score(trace.values) * (said - mean))).double()
+    scores: Tensor = (trace.weights * (said + score(trace.values) * (said - mean))).double()
+    return scores
 
 
 def integrated_gradients(
@@ -122,7 +123,8 @@ def held_logits(subject: Subject, batch: Batch, embedded: Tensor) -> Tensor:
             "This subject cannot hold its attention constant: give it a method held_logits(batch, embedded), "
             "or take the ranking 'gradient'."
         )
-    return own(batch, embedded)
+    logits: Tensor = own(batch, embedded)
+    return logits
 
 
 def _slopes(

@@ -193,4 +193,7 @@ def enumerate_vertices(
 def _overlap(own: Floats | float, weight: Floats | float) -> Floats:
     """L(a, w) of the module's head."""
     both = np.add(own, weight)
-    return (special.xlogy(both, both) - special.xlogy(own, own) - special.xlogy(weight, weight)) / 2
+    overlap: Floats = (
+        special.xlogy(both, both) - special.xlogy(own, own) - special.xlogy(weight, weight)
+    ) / 2
+    return overlap
