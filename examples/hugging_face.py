@@ -12,7 +12,7 @@ import heedful
 model, data = sys.argv[1:3]
 audit = heedful.audit(f"hf:{model}", data, out="audit-of-classifier", say=print)
 print(audit)
-instead = audit.content["verdict"]["instead"]  # None where nothing measured better than attention
+instead = audit.verdict.instead  # None where attention is faithful, or nothing measured better
 if instead:
-    print(f"To show instead of attention: {instead['ranking']}, by {instead['command']}")
+    print(f'To show instead of attention: heedful explain hf:{model} "a text" --by {instead.ranking}')
 print(f"Open {audit.folder / 'index.html'} in a browser.")

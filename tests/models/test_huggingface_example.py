@@ -11,6 +11,8 @@ pytest.importorskip("transformers", reason="the extra hf is not installed")
 
 from tiny_transformers import CLASSES, classifier, learn, make_corpus, save, wordpiece
 
+from heedful.auditing.result import Audit
+
 EXAMPLE = Path(__file__).parents[2] / "examples" / "hugging_face.py"
 
 
@@ -26,6 +28,8 @@ def test_somebodys_classifier_gets_a_verdict_and_a_page(tmp_path):
     command = [sys.executable, str(EXAMPLE), str(folder), "reviews.csv"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
-    assert any(reading in done.stdout for reading in ("use with care", "do not show"))  # never trained again
-    assert "To show instead of attention: " in done.stdout
+    audit = Audit.load(tmp_path / "audit-of-classifier")
+    assert audit.reading in done.stdout
+    instead = audit.verdict.instead
+    assert ("To show instead of attention: " in done.stdout) == (instead is not None)
     assert (tmp_path / "audit-of-classifier" / "index.html").exists()
