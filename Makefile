@@ -9,7 +9,7 @@ ifneq ($(wildcard ../shared/data),)
 export HEEDFUL_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: help demo test quick slow lint check format clean
+.PHONY: help demo test quick slow lint check docs wheel format clean
 
 help:            ## show the targets
 	@grep -E '^[a-z]+: .*##|^[a-z]+:  *##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 12
@@ -37,12 +37,23 @@ lint: $(VENV)/.test   ## format, lint and type checks, and the executed examples
 
 check: lint test      ## everything
 
+docs: $(VENV)/.docs   ## build the site into site/; a warning is an error
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
+# With no word of this folder on the path: what a stranger gets who installs the wheel.
+wheel: $(VENV)/.test  ## build wheel and source archive, install into an empty environment, run the demo there
+	rm -rf build dist .wheel
+	$(BIN)/python -m build --outdir dist .
+	$(PYTHON) -m venv .wheel/venv
+	.wheel/venv/bin/pip install --quiet --disable-pip-version-check --constraint constraints.txt "$$(ls dist/*.whl)[demo]"
+	cd .wheel && venv/bin/heedful --version && venv/bin/heedful demo
+
 format: $(VENV)/.test ## rewrite the code in the project's format
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
 clean:           ## remove the environment and all caches
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis src/*.egg-info
+	rm -rf $(VENV) build dist site .wheel .pytest_cache .mypy_cache .ruff_cache .hypothesis src/*.egg-info
 
 $(VENV)/bin/pip:
 	@test -n "$(PYTHON)" || { echo "heedful needs Python 3.11 or newer: set PYTHON=/path/to/python3"; exit 2; }
@@ -58,3 +69,7 @@ $(VENV)/.test: $(VENV)/bin/pip pyproject.toml constraints.txt
 	@echo "Installing heedful and its test tools (a few minutes the first time) ..."
 	$(INSTALL) --editable '.[test]'
 	@touch $@ $(VENV)/.demo
+
+$(VENV)/.docs: $(VENV)/bin/pip pyproject.toml constraints.txt
+	$(INSTALL) --editable '.[docs]'
+	@touch $@
