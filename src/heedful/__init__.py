@@ -13,12 +13,14 @@ if TYPE_CHECKING:
     from heedful.auditing.whole import audit as audit
     from heedful.data.corpus import Corpus as Corpus
     from heedful.data.named import load_data as load_data
+    from heedful.models.subject import Subject as Subject
     from heedful.models.trace import Trace as Trace
     from heedful.training.estimator import AttentionClassifier as AttentionClassifier
     from heedful.training.from_corpus import train as train
     from heedful.training.run import Run as Run
     from heedful.training.run import load_run as load_run
-    from heedful.understanding.one_text import explain as explain
+    from heedful.trials.explaining import explain as explain
+    from heedful.understanding.one_text import Explanation as Explanation
 
 __version__ = "0.1.0"
 

@@ -96,3 +96,9 @@ def test_a_pipelines_answers_are_put_in_the_order_of_the_classes():
     assert pipeline_probabilities(pipeline, ("bad", "good"))(["a", "b"]) == [[0.1, 0.9]] * 2
     with pytest.raises(UserError, match="good, bad, but was given as no, yes"):
         pipeline_probabilities(pipeline, ("no", "yes"))(["a"])
+
+
+def test_what_is_no_table_of_numbers_gets_one_sentence():
+    box = BlackBox(lambda texts: [["good"] for _ in texts], classes=("bad", "good"))
+    with pytest.raises(UserError, match="no table of numbers"):
+        box.logits(box.encode(["a film"]))

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 import torch
 
+from heedful import explain
 from heedful.data.corpus import Corpus
 from heedful.training import load_run, train
 from heedful.training.evaluation import predict
-from heedful.understanding import explain
 
 pytest.importorskip("transformers", reason="the extra hf is not installed")
 pytestmark = pytest.mark.slow

@@ -12,7 +12,7 @@ from heedful.data.vocabulary import Vocabulary
 from heedful.data.words import Words
 from heedful.errors import UserError
 from heedful.models import MODELS, ModelSettings, Trace, build_model
-from heedful.understanding import explain
+from heedful.understanding import read_text as explain
 
 WORDS = ("a", "good", "bad", "film", "istanbul", "i", "and", "very")
 TEXT = "A GOOD film, “and” (very) bad?  İstanbul!\nZebra & <b>film</b>…"
@@ -131,7 +131,7 @@ def test_html_marks_unknown_words():
 def test_a_reading_is_plain_data():
     reading = explain(make(named("dp")), TEXT)
     again = json.loads(json.dumps(reading.to_dict()))
-    assert again["schema"] == 1
+    assert again["schema"] == 2
     assert again["words"][1]["word"] == "good"
     frame = reading.to_frame()
     assert list(frame["attention"]) == [word.attention for word in reading.words]

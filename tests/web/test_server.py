@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 from fastapi.testclient import TestClient
 
+from heedful import explain
 from heedful.auditing.page.packing import logits_without
 from heedful.errors import MissingExtra, UserError
-from heedful.understanding import explain
 from heedful.web import Limits, create_app
 from heedful.web.guard import host_name
 from heedful.web.limits import Gate, Overloaded, TooSlow

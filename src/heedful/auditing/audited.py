@@ -4,8 +4,7 @@ import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import torch
@@ -18,14 +17,14 @@ from heedful.data.label_matching import match_labels
 from heedful.errors import UserError, listed
 from heedful.models.building import Classifier
 from heedful.models.subject import Subject
-from heedful.training.model_by_name import Asked, is_of_hub, open_of_hub
-from heedful.training.run import Run, load_run
+from heedful.training.model_by_name import Asked, is_of_hub
+from heedful.training.opening import Kind, open_any
+from heedful.training.run import Run
 from heedful.training.texts_of_run import corpus_of, encode_for
 from heedful.trials.erasure.rereading import deletion_is_erasure
 from heedful.trials.rankings.named import brought_by
 from heedful.trials.rankings.word_rankings import OwnRanking
 
-Kind = Literal["run", "huggingface", "module"]
 PROBE = 4  # texts by whose answers a module is known
 
 
@@ -78,44 +77,47 @@ class Audited:
 
 
 def open_subject(
-    subject: "Run | Subject | str | Path",
+    subject: Any,
     data: Corpus | None = None,
     *,
+    tokenizer: Any = None,
+    classes: Sequence[str] | None = None,
     device: str = "cpu",
     label_map: Mapping[str, str] | None = None,
     asked: Asked | None = None,
     **where: Any,
 ) -> Audited:
-    """What to audit, from a run or its folder, hf:PATH_OR_NAME, or a subject; a run has its own data.
+    """What to audit, from a model as `open_any` takes it; a run has its own data.
 
     `label_map` says which label of the data is which class, `asked` how a transformer is to decide, and
     `where` is handed to the loader of a run's corpus (data_dir).
     """
-    called = str(subject)
-    if is_of_hub(subject):
-        if data is None:
-            raise UserError(
-                "Auditing a Hugging Face classifier needs labelled texts: name a file or corpus with --data."
-            )
-        opened = open_of_hub(called, device=device, asked=asked)
-        corpus, notes = matched(data, opened, label_map)
-        name, rankings = Path(opened.name).name, brought_by(opened)
-        return Audited(opened, corpus, "huggingface", name, called, None, rankings, (*notes, *opened.notes))
-    if isinstance(subject, str | Path):
-        subject = load_run(subject, device=device)
-    if isinstance(subject, Run):
-        corpus, notes = matched(
-            corpus_of(subject, **where) if data is None else data, subject.model, label_map
+    if is_of_hub(subject) and data is None:
+        raise UserError(
+            "Auditing a Hugging Face classifier needs labelled texts: name a file or corpus with --data."
         )
-        called = str(subject.folder) if subject.folder is not None else "RUN"
-        preset = str(subject.recipe.corpus.get("preset", "")) or "model"
-        return Audited(subject.model, corpus, "run", preset, called, run=subject, notes=notes)
+    opened = open_any(
+        subject,
+        tokenizer=tokenizer,
+        classes=classes,
+        labels=None if data is None else data.label_names,
+        device=device,
+        asked=asked,
+    )
     if data is None:
-        raise UserError("Auditing somebody's model needs labelled texts: give them as data.")
-    corpus, notes = matched(data, subject, label_map)
-    notes = (*notes, *getattr(subject, "notes", ()))
+        if opened.run is None:
+            raise UserError("Auditing somebody's model needs labelled texts: give them as data.")
+        data = corpus_of(opened.run, **where)
+    corpus, notes = matched(data, opened.subject, label_map)
     return Audited(
-        subject, corpus, "module", type(subject).__name__, "MODEL", None, brought_by(subject), notes
+        opened.subject,
+        corpus,
+        opened.kind,
+        opened.name,
+        opened.called,
+        opened.run,
+        brought_by(opened.subject),
+        (*notes, *opened.notes),
     )
 
 

@@ -24,28 +24,31 @@ from heedful.auditing.result import FIGURES, SCHEMA, Audit, AuditVerdict, senten
 from heedful.auditing.word_table import word_entries, word_table
 from heedful.data.corpus import Corpus
 from heedful.data.named import load_data
+from heedful.data.tables.held import is_data
 from heedful.drawing import save_figure, styled
 from heedful.errors import UserError
 from heedful.files import locked, write_atomically
 from heedful.records import Estimate, Finding, wilson_interval
 from heedful.study.kept_runs import trained_once
 from heedful.training.model_by_name import HUB, Asked, is_of_hub
+from heedful.training.opening import is_of_transformers
 from heedful.training.presets import prepare
 from heedful.training.run import SETTINGS, Run
 
 if TYPE_CHECKING:
     import pandas
 
-    from heedful.models.subject import Subject
-
 MODEL = "dp"  # what is trained where there are only texts
 LOCK = ".lock"
 
 
 def audit(
-    subject: "Run | Subject | str | Path",
-    data: "Corpus | str | Path | None" = None,
+    subject: Any,
+    data: Any = None,
+    labels: Any = None,
     *,
+    tokenizer: Any = None,
+    classes: Sequence[str] | None = None,
     out: str | Path | None = None,
     settings: AuditSettings | None = None,
     rankings: Mapping[str, Any] | None = None,
@@ -62,7 +65,12 @@ def audit(
     callbacks: Sequence[Any] = (),
     **changes: Any,
 ) -> Audit:
-    """Audit a run or its folder, hf:NAME or any `Subject` with `data`, or texts alone: `model` learns those.
+    """Audit a model with labelled texts, or texts alone: `model` learns those.
+
+    The model is a run or its folder (which has its own texts), hf:NAME, a Hugging Face classifier with its
+    `tokenizer`, a pipeline, an `AttentionClassifier`, a `Subject`, or a function from texts to probabilities
+    of `classes`. Texts are whatever `load_data` takes: a path, a DataFrame, a Dataset, a dictionary, a list
+    with `labels`.
 
     `changes` are fields of `AuditSettings`. `rankings` are your own by name: a function of subject and batch,
     or one array of word scores a text of the split. `rationales` mark the words that a person would give as
@@ -73,15 +81,17 @@ def audit(
     asked = settings_with(settings, changes)
     folder = Path(out) if out is not None else Path("audits") / _stem(subject)
     begun_in(folder, asdict(asked))
+    if data is not None and labels is None and is_data(subject) and not isinstance(data, str | Path):
+        data, labels = None, data  # audit(texts, labels)
     if is_texts(subject) and data is not None:
         raise UserError(
             "Texts that a model is to learn from bring their own test split: leave --data out, or train "
             "first and audit the run with it."
         )
     where: dict[str, Any] = {"data_dir": data_dir, **(columns or {})}
-    corpus = load_data(data, learn=False, **where) if isinstance(data, str | Path) else data
+    corpus = None if data is None else load_data(data, labels, learn=False, **where)
     if is_texts(subject):
-        corpus = load_data(str(subject), **where)
+        corpus = load_data(subject, labels, **where)
         for note in corpus.notes:
             say(note)
         if rationales is not None:
@@ -94,12 +104,19 @@ def audit(
             model=model,
             seed=asked.seed,
             out=kept,
-            source={"source": str(subject), **(columns or {})},
+            source={"source": str(subject), **(columns or {})} if isinstance(subject, str | Path) else {},
             device=device,
             callbacks=callbacks,
         )
     audited = open_subject(
-        subject, corpus, device=device, label_map=label_map, asked=asked_of, data_dir=data_dir
+        subject,
+        corpus,
+        tokenizer=tokenizer,
+        classes=classes,
+        device=device,
+        label_map=label_map,
+        asked=asked_of,
+        data_dir=data_dir,
     )
     count = len(audited.corpus.split(asked.split))
     plan = make_plan(audited, asked, own_rankings(rankings or {}, count))
@@ -167,7 +184,9 @@ def ask_all(
 
 def is_texts(subject: Any) -> bool:
     """Whether this names texts to train on, and no model."""
-    if not isinstance(subject, str | Path) or is_of_hub(subject):
+    if isinstance(subject, Corpus) or is_data(subject):
+        return True
+    if not isinstance(subject, str | Path) or is_of_hub(subject) or is_of_transformers(subject):
         return False
     return not (Path(subject) / SETTINGS).exists()
 

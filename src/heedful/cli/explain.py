@@ -21,8 +21,9 @@ def explain(
     ],
     text: Annotated[str, typer.Argument(help="The text to read.")],
     by: Annotated[
-        str, typer.Option("--by", help="Paint by attention, or by another ranking of words (docs/words.md).")
-    ] = "attention",
+        str | None,
+        typer.Option("--by", help="Paint by attention, or by another ranking of words (docs/words.md)."),
+    ] = None,
     seed: Seed = 0,
     device: Device = "cpu",
     as_json: AsJson = False,
@@ -31,32 +32,26 @@ def explain(
 
     Example: `heedful explain runs/sst-dp "a gorgeous, witty film that drags only a little"`
     """
-    from heedful.training.model_by_name import open_model
-    from heedful.understanding import explain as read
+    from heedful.training.opening import open_any
+    from heedful.trials.explaining import explained
 
-    subject = open_model(run, device=device)
-    reading = read(subject, text)
-    scores = [word.attention for word in reading.words]
-    if by != "attention":
-        from heedful.trials import text_scores
-
-        # Words after the last one that was read have no place in the reading.
-        scores = text_scores(subject, text, by, seed=seed)[: len(scores)]
+    reading = explained(open_any(run, device=device).subject, text, by, seed=seed)
     if as_json:
-        print_json({**reading.to_dict(), "schema": SCHEMA, "by": by, "scores": scores})
+        print_json({**reading.to_dict(), "schema": SCHEMA})
         return
     from rich.console import Console
 
     console = Console()
     console.print(f"{reading.decision}  ({reading.probability:.1%})", style="bold", markup=False)
-    for line in painted(reading, scores, by=by):
+    for line in painted(reading):
         console.print(line)
 
 
-def painted(reading: "Explanation", scores: list[float], *, by: str = "attention") -> "list[Text]":
-    """The text twice, words shaded by their scores (attention's, or `by` another ranking) and by polarity."""
+def painted(reading: "Explanation") -> "list[Text]":
+    """The text twice, words shaded by the scores that were asked for and by polarity."""
     from rich.text import Text
 
+    by, scores = reading.by, list(reading.scores)
     lines = [Text.assemble((f"{by:<9}  ", "dim"), _paint(reading, scores, signed=by != "attention"))]
     polarity = [word.polarity for word in reading.words if word.polarity is not None]
     if len(polarity) == len(reading.words):

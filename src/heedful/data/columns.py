@@ -121,6 +121,21 @@ def choose_columns(
     return Columns(chosen["text"], chosen["label"], chosen.get("split"), text_pair, guessed & chosen.keys())
 
 
+def choose_text(columns: Sequence[str], *, source: str, peek: Peek, text: str | None = None) -> str:
+    """The column of texts that need no labels: as said, by its name, the only one, or by what is in it."""
+    if text is not None:
+        return _check("text", text, columns, source)
+    named = [name for name in columns if name]
+    found = _guess("text", columns, taken=()) or (named[0] if len(named) == 1 else None)
+    found = found or _told_by_content(peek(), {}).get("text")
+    if found is None:
+        raise UserError(
+            f"{source}: which column holds the text is not obvious among {listed(map(repr, columns))}; "
+            "name it with --text COLUMN."
+        )
+    return found
+
+
 def _check(role: str, name: str, columns: Sequence[str], source: str) -> str:
     if name not in columns:
         raise UserError(f"{source} has no column {name!r} for the {role}{nearest(name, columns)}.")

@@ -20,27 +20,40 @@ from heedful.data.pairs import paired
 from heedful.errors import MissingExtra, UserError, listed
 
 
-def read_hub(
-    name: str,
+def read_hub(name: str, *, config: str | None = None, **options: Any) -> Corpus:
+    """Read OWNER/NAME, OWNER/NAME/CONFIG or a saved folder, with or without "hf:" before it; `options` are
+    those of `read_dataset`."""
+    name = name.removeprefix("hf:")
+    dataset = _from_disk(Path(name)) if Path(name).is_dir() else from_hub(name, config)
+    return read_dataset(dataset, name=Path(name).name, source=f"hf:{name}", **options)
+
+
+def is_dataset(source: Any) -> bool:
+    """Whether this is a dataset of Hugging Face, or a dictionary of such by split."""
+    if isinstance(source, Mapping):
+        return bool(source) and all(map(is_dataset, source.values()))
+    return hasattr(source, "column_names") and hasattr(source, "features")
+
+
+def read_dataset(
+    dataset: Any,
     *,
+    name: str = "dataset",
+    source: str = "the dataset",
     text: str | None = None,
     label: str | None = None,
     split: str | None = None,
-    config: str | None = None,
     seed: int = 0,
     text_pair: str | None = None,
     shares: Sequence[float] | None = None,
     test_share: float | None = None,
     learn: bool = True,
 ) -> Corpus:
-    """Read OWNER/NAME, OWNER/NAME/CONFIG or a saved folder, with or without "hf:" before it.
+    """A dataset, or a dictionary of them by split, as a corpus.
 
     The names of a `ClassLabel` become the label names. Rows without a label (-1) and splits that are none of
     train, validation and test are left out and said.
     """
-    name = name.removeprefix("hf:")
-    source = f"hf:{name}"
-    dataset = _from_disk(Path(name)) if Path(name).is_dir() else from_hub(name, config)
     # A dataset that is one table has, perhaps, its split in a column; otherwise the splits are tables with
     # names.
     tables: Mapping[str, Any] = dataset if isinstance(dataset, Mapping) else {"": dataset}
@@ -63,7 +76,7 @@ def read_hub(
     ]
     return gather_corpus(
         rows,
-        name=Path(name).name,
+        name=name,
         source=source,
         place="row",
         guessed_split=columns.split if split is None and "" in tables else None,

@@ -1,4 +1,4 @@
-"""The one door to all data: a name of the catalogue, a Hugging Face dataset or a path.
+"""The one door to all data: a name of the catalogue, a Hugging Face dataset, a path, or what is in memory.
 
 A named corpus is read from the data folder, or else from Hugging Face, and prepared as the papers prepare it.
 Its splits do not depend on a seed of the user's: everybody gets the same corpus, and its fingerprint shows
@@ -8,25 +8,30 @@ it.
 import os
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from heedful.data.catalogue import CATALOGUE, MadeCorpus, NamedCorpus, PackagedCorpus
 from heedful.data.columns import SPLIT_WORDS, reading_options
 from heedful.data.corpus import Corpus
+from heedful.data.dealing import chosen_shares
 from heedful.data.folder import join_parts
-from heedful.data.huggingface import from_hub, read_hub
+from heedful.data.huggingface import from_hub, is_dataset, read_dataset, read_hub
 from heedful.data.preparing import Rows
-from heedful.data.reading import read_corpus
+from heedful.data.reading import corpus_from, read_corpus, texts_from
 from heedful.data.reviews import reviews_installed
+from heedful.data.tables import open_table
+from heedful.data.tables.held import LABEL, TEXT, open_held
 from heedful.data.tables.unpacking import is_there, shortened
-from heedful.errors import UserError, check_seed, nearest
+from heedful.errors import UserError, check_seed, listed, nearest
 
 DATA_VARIABLE = "HEEDFUL_DATA"
 
 
 def load_data(
-    source: str | Path,
+    source: Any,
+    labels: Any = None,
     *,
     data_dir: str | Path | None = None,
     text: str | None = None,
@@ -38,7 +43,8 @@ def load_data(
     encoding: str | None = None,
     learn: bool = True,
 ) -> Corpus:
-    """Load a corpus by a name of the catalogue, from Hugging Face ("hf:NAME") or from a path.
+    """Load a corpus by a name of the catalogue, from Hugging Face ("hf:NAME"), a path, or what is in memory:
+    a DataFrame, a `datasets.Dataset`, a dictionary of columns, a list of texts with `labels`, a `Corpus`.
 
     `text`, `label` and `split` name the columns of a file or of a Hugging Face dataset; they are guessed when
     obvious. `text_pair` names that of a second text, decided together with the first. `seed` makes the
@@ -48,15 +54,20 @@ def load_data(
     that are only judged, all rows are test where none was set aside.
     """
     check_seed(seed)
-    if isinstance(source, str) and source in CATALOGUE:
-        said = reading_options(
-            text=text,
-            label=label,
-            split=split,
-            text_pair=text_pair,
-            encoding=encoding,
-            test_share=test_share,
+    said = reading_options(
+        text=text, label=label, split=split, text_pair=text_pair, encoding=encoding, test_share=test_share
+    )
+    if isinstance(source, Corpus):
+        if said or labels is not None:
+            raise UserError(f"{source.name} is a corpus already: leave out {listed(said or ['labels'])}.")
+        return source
+    if not isinstance(source, str | Path):
+        return _load_held(source, labels, seed=seed, learn=learn, **said)
+    if labels is not None:
+        raise UserError(
+            "Labels belong to a list of texts; a file has its own: name their column with label=."
         )
+    if isinstance(source, str) and source in CATALOGUE:
         chosen = [f"--{name.replace('_', '-')}" for name in said]
         if chosen:
             raise UserError(
@@ -91,6 +102,17 @@ def load_data(
         encoding=encoding,
         learn=learn,
     )
+
+
+def load_texts(source: Any, *, text: str | None = None, encoding: str | None = None) -> list[str]:
+    """The texts alone of a path or of what is in memory; `text` names their column. A `str` is a path."""
+    if isinstance(source, Corpus):
+        return list(source.texts)
+    if isinstance(source, str | Path):
+        table = open_table(Path(source).expanduser(), encoding=encoding)
+    else:
+        table = open_held(source.to_pandas() if is_dataset(source) else source)
+    return [found for _, found in texts_from(table, text=text)]
 
 
 def check_source(source: str, *, data_dir: str | Path | None = None) -> None:
@@ -130,6 +152,20 @@ def data_folder(data_dir: str | Path | None = None) -> Path | None:
             f"The data folder {folder} ({origin}) is not there: name the folder that holds the corpora."
         )
     return folder
+
+
+def _load_held(source: Any, labels: Any, *, seed: int, learn: bool, **said: Any) -> Corpus:
+    if "encoding" in said:
+        raise UserError("What is in memory has no encoding any more: leave it out.")
+    if is_dataset(source):
+        return read_dataset(source, seed=seed, learn=learn, **said)
+    table = open_held(source, labels)
+    if table.columns == [TEXT]:
+        raise UserError(f"There are texts and no labels in {table.path}: give one for each text as labels=.")
+    shares = chosen_shares(None, said.pop("test_share", None))
+    if labels is not None or isinstance(source, tuple):
+        said = {"text": TEXT, "label": LABEL, **said}  # they have no columns to be guessed
+    return corpus_from(table, name="texts", said=said, shares=shares, seed=seed, learn=learn)
 
 
 def _load_named(name: str, *, data_dir: str | Path | None, seed: int) -> Corpus:

@@ -1,12 +1,12 @@
 """A user's own texts: CSV and its kin, JSON lines, Parquet, Excel, or a folder of files by label."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from heedful.data.columns import SPLIT_WORDS, Columns, choose_columns
+from heedful.data.columns import SPLIT_WORDS, Columns, Peek, choose_columns, choose_text
 from heedful.data.corpus import Corpus
 from heedful.data.dealing import chosen_shares
 from heedful.data.gathering import Row, as_label, as_split, as_text, gather_corpus
@@ -50,17 +50,30 @@ def read_corpus(
         return _read_folder(
             path, (text, label, split, text_pair), encoding=encoding, name=name, options=options
         )
+    said = {"text": text, "label": label, "split": split, "text_pair": text_pair}
     table = open_table(path, encoding=encoding)
-    columns = _columns(table, text=text, label=label, split=split, text_pair=text_pair)
+    return corpus_from(table, name=name or path.name.split(".")[0], said=said, **options)
+
+
+def corpus_from(table: Table, *, name: str, said: Mapping[str, str | None], **options: Any) -> Corpus:
+    """The rows of a table as a corpus; `said` are the columns that were named."""
+    columns = _columns(table, **said)
     return gather_corpus(
         _walk(table, columns),
-        name=name or path.name.split(".")[0],
-        source=str(path),
+        name=name,
+        source=str(table.path),
         place=table.place,
-        guessed_split=columns.split if split is None else None,
+        guessed_split=columns.split if said.get("split") is None else None,
         notes=(*table.notes, columns.note),
         **options,
     )
+
+
+def texts_from(table: Table, *, text: str | None = None) -> Iterator[tuple[int, str]]:
+    """The texts of a table that needs no labels, each with the number of its row; missing ones are ""."""
+    name = choose_text(table.columns, source=str(table.path), peek=_peek(table), text=text)
+    for number, (cell,) in table.rows([name]):
+        yield number, as_text(cell, source=str(table.path), place=table.place, number=number)
 
 
 def read_rows(
@@ -81,12 +94,16 @@ def read_rows(
 
 
 def _columns(table: Table, **said: str | None) -> Columns:
+    return choose_columns(table.columns, source=str(table.path), peek=_peek(table), **said)
+
+
+def _peek(table: Table) -> Peek:
     def peek() -> dict[str, list[object]]:
         named = [name for name in table.columns if name]
         first = [cells for _, cells in islice(table.rows(named), _PEEKED_ROWS)]
         return {name: [cells[place] for cells in first] for place, name in enumerate(named)}
 
-    return choose_columns(table.columns, source=str(table.path), peek=peek, **said)
+    return peek
 
 
 def _walk(table: Table, columns: Columns) -> Iterator[Row]:

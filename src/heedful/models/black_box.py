@@ -67,7 +67,14 @@ class BlackBox:
         raise UserError(f"This subject has no attention layer: {_CLOSED}.")
 
     def _probabilities(self, texts: list[str]) -> Tensor:
-        given = np.asarray(self.predict(texts), dtype=np.float64)
+        answer = self.predict(texts)
+        try:
+            given = np.asarray(answer, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise UserError(
+                f"A black box must give probabilities ({len(texts)}, {len(self.classes)}), one for each text "
+                f"and class, but {self.name} gave what is no table of numbers."
+            ) from None
         if len(self.classes) == 2 and given.size == len(texts) and given.ndim <= 2:
             given = np.stack([1 - given.ravel(), given.ravel()], axis=1)
         if given.shape != (len(texts), len(self.classes)):

@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from heedful.trials.erasure.until_flip import erase as erase
     from heedful.trials.erasure.word_erasures import WordErasures as WordErasures
     from heedful.trials.erasure.word_erasures import word_erasures as word_erasures
+    from heedful.trials.explaining import explain as explain
     from heedful.trials.rankings.layer_rankings import RANKINGS as RANKINGS
     from heedful.trials.rankings.layer_rankings import order_of as order_of
     from heedful.trials.rankings.layer_rankings import rankings_for as rankings_for

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from heedful.understanding.omega import dot_products as dot_products
     from heedful.understanding.one_text import Explanation as Explanation
     from heedful.understanding.one_text import WordReading as WordReading
-    from heedful.understanding.one_text import explain as explain
+    from heedful.understanding.one_text import read_text as read_text
     from heedful.understanding.rule_search import search_class_rules as search_class_rules
     from heedful.understanding.table_one import corpus_types as corpus_types
     from heedful.understanding.table_one import type_table as type_table

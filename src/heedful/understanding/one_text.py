@@ -1,4 +1,4 @@
-"""One text as a model reads it: the decision, and each word's attention and polarity.
+"""One text as a model reads it: the decision, each word's attention and polarity, and a ranking's score.
 
 A word's attention is its weight, averaged over heads where there are several; in a hierarchical model, its
 weight in its sentence times the sentence's. Its polarity is what its state alone would say (Sun & Lu, Eq. 7),
@@ -6,6 +6,7 @@ as a margin for the decided class against the strongest other one: above 0 speak
 hierarchical model the head reads sentences, so a word has the polarity of its sentence.
 """
 
+import json
 from dataclasses import asdict, dataclass
 from html import escape
 from pathlib import Path
@@ -16,18 +17,25 @@ from torch import Tensor
 
 from heedful.data.batches import Batch
 from heedful.data.vocabulary import UNKNOWN_ID
-from heedful.errors import UserError
+from heedful.errors import UserError, choose_from
+from heedful.files import write_atomically
 from heedful.models.classifier import FlatClassifier
-from heedful.models.subject import Subject
+from heedful.models.subject import Subject, gives
 from heedful.models.trace import Trace, decisions, probabilities
-from heedful.models.word_attention import sum_by_item, word_attention
-from heedful.training.model_by_name import open_model
-from heedful.training.run import Run
+from heedful.models.word_attention import sum_by_item, word_attention, words_read
 
 if TYPE_CHECKING:
     import pandas
 
-SCHEMA = 1
+SCHEMA = 2  # since 2 the ranking that was asked for, and its scores
+PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>How a model reads</title>
+<style>body {{ font: 18px/1.7 sans-serif; max-width: 45em; margin: 2em auto; padding: 0 1em }}</style></head>
+<body>{body}
+<p style="font-size: 14px">Orange words speak for the decision, blue ones against it; the stronger, the more.
+Point at a word for its numbers. This page holds the whole text of {count} texts.</p></body></html>
+"""
 
 
 @dataclass(frozen=True)
@@ -37,7 +45,7 @@ class WordReading:
     word: str
     start: int
     end: int
-    attention: float
+    attention: float | None  # None where attention is not seen, as in a black box
     polarity: float | None  # None where the head is not linear
     known: bool  # False: the model reads it as the unknown word
     read: bool  # False: the model's own tokenizer or length leaves it out
@@ -45,7 +53,10 @@ class WordReading:
 
 @dataclass(frozen=True)
 class Explanation:
-    """A decision and the reading behind it; `read_to` is the character after which nothing was read."""
+    """A decision and the reading behind it; `read_to` is the character after which nothing was read.
+
+    `scores` are those of the words by the ranking `by`, and what is painted.
+    """
 
     text: str
     decision: str
@@ -54,35 +65,82 @@ class Explanation:
     words: tuple[WordReading, ...]
     unread: int  # words after `read_to`
     read_to: int
+    by: str
+    scores: tuple[float, ...]
 
     def to_frame(self) -> "pandas.DataFrame":
         """One row a word."""
         import pandas
 
-        return pandas.DataFrame([asdict(word) for word in self.words])
+        words = [asdict(word) for word in self.words]
+        return pandas.DataFrame(words).assign(by=self.by, score=list(self.scores))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON, with the schema's version."""
         return {"schema": SCHEMA, **asdict(self)}
 
+    def save(self, path: str | Path) -> Path:
+        """Write a page (.html), a table (.csv) or everything (.json)."""
+        return save_readings((self,), path)
+
     def _repr_html_(self) -> str:
-        most = max((word.attention for word in self.words), default=0.0) or 1.0
+        most = max((abs(score) for score in self.scores), default=0.0) or 1.0
         parts, place = [], 0
-        for word in self.words:
+        for word, score in zip(self.words, self.scores, strict=True):
             parts.append(escape(self.text[place : word.start]))
-            parts.append(_span(word, escape(self.text[word.start : word.end]), word.attention / most))
+            shown = escape(self.text[word.start : word.end])
+            parts.append(_span(word, shown, self.by, score, score / most))
             place = word.end
         rest = escape(self.text[place:])
         tail = f'<span style="opacity: 0.4" title="not read">{rest}</span>' if self.unread else rest
-        return f"<p><b>{escape(self.decision)}</b> ({self.probability:.0%})</p><p>{''.join(parts)}{tail}</p>"
+        head = f"<b>{escape(self.decision)}</b> ({self.probability:.0%}), painted by {escape(self.by)}"
+        return f"<p>{head}</p><p>{''.join(parts)}{tail}</p>"
 
 
-def explain(subject: "Subject | Run | str | Path", text: str) -> Explanation:
-    """Read one text with a subject, a run, the run in a folder, or hf:PATH_OR_NAME."""
-    if isinstance(subject, str | Path):
-        subject = open_model(subject)
-    if isinstance(subject, Run):
-        subject = subject.model
+class Explanations(tuple[Explanation, ...]):
+    """The readings of several texts, in their order."""
+
+    __slots__ = ()
+
+    def to_frame(self) -> "pandas.DataFrame":
+        """One row a word; `text` is the number of its text, from 0."""
+        import pandas
+
+        frames = [reading.to_frame().assign(decision=reading.decision) for reading in self]
+        return pandas.concat(frames, keys=range(len(frames)), names=["text"]).reset_index("text")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {"schema": SCHEMA, "texts": [asdict(reading) for reading in self]}
+
+    def save(self, path: str | Path) -> Path:
+        """Write a page (.html), a table (.csv) or everything (.json)."""
+        return save_readings(self, path)
+
+    def _repr_html_(self) -> str:
+        return "<hr>".join(reading._repr_html_() for reading in self)
+
+
+def save_readings(readings: tuple[Explanation, ...], path: str | Path) -> Path:
+    """Write readings as a page that opens by itself, as a table, or as JSON, by the ending of the name."""
+    path = Path(path)
+    one = readings[0] if len(readings) == 1 else Explanations(readings)
+    choose_from("ending for a reading", path.suffix.lower(), (".html", ".csv", ".json"))
+    with write_atomically(path) as file:
+        match path.suffix.lower():
+            case ".html":
+                file.write(PAGE.format(count=len(readings), body=Explanations(readings)._repr_html_()))
+            case ".csv":
+                file.write(one.to_frame().to_csv(index=False))
+            case _:
+                json.dump(one.to_dict(), file, ensure_ascii=False, indent=1)
+    return path
+
+
+def read_text(subject: Subject, text: str) -> Explanation:
+    """Read one text, painted by attention; by nothing where the subject shows none."""
+    if not isinstance(text, str):
+        raise UserError(f"A text is taken as a string, but this is of the type {type(text).__name__}.")
     if not text.strip():
         raise UserError("The text is empty: give one with at least one word.")
     with torch.inference_mode():
@@ -117,13 +175,21 @@ def explain(subject: "Subject | Run | str | Path", text: str) -> Explanation:
         words=readings,
         unread=unread,
         read_to=readings[-1].end if unread else len(text),
+        by="attention",
+        scores=tuple(word.attention or 0.0 for word in readings),
     )
 
 
 def read_words(
     subject: Subject, batch: Batch, *, decided: int
-) -> tuple[list[float], list[float | None], list[bool]]:
+) -> tuple[list[float] | list[None], list[float | None], list[bool]]:
     """Attention and polarity of each word of a batch of one text, and whether it was read."""
+    if not gives(subject, "attention"):
+        seen: list[bool] = words_read(subject, batch)[0].tolist()
+        return [None] * len(seen), [None] * len(seen), seen
+    if not gives(subject, "trace"):
+        attention, read = word_attention(subject, batch)
+        return attention[0].tolist(), [None] * attention.shape[1], read[0].tolist()
     final = subject.trace(batch)
     attention, read = word_attention(subject, batch, final=final)
     margins, count = _margins(final, decided), attention.shape[1]
@@ -156,13 +222,16 @@ def _margins(trace: Trace, decided: int) -> Tensor | None:
     return logits[..., decided] - others.max(-1).values
 
 
-def _span(word: WordReading, shown: str, strength: float) -> str:
-    style = f"background: rgba(230, 159, 0, {strength:.2f})"
-    title = f"attention {word.attention:.3f}"
+def _span(word: WordReading, shown: str, by: str, score: float, strength: float) -> str:
+    hue = "230, 159, 0" if strength >= 0 else "86, 180, 233"
+    style = f"background: rgba({hue}, {abs(strength):.2f})"
+    parts = [f"{by} {score:+.3f}" if by != "attention" else f"attention {score:.3f}"]
     if word.polarity is not None:
-        title += f", polarity {word.polarity:+.3f}"
+        parts.append(f"polarity {word.polarity:+.3f}")
     if not word.known:
-        style, title = f"{style}; text-decoration: underline dotted", f"{title}, unknown word"
+        style = f"{style}; text-decoration: underline dotted"
+        parts.append("unknown word")
+    title = ", ".join(parts)
     if not word.read:
         style, title = "opacity: 0.4", "not read"
-    return f'<span style="{style}" title="{title}">{shown}</span>'
+    return f'<span style="{style}" title="{escape(title)}">{shown}</span>'
