@@ -258,3 +258,22 @@ def test_the_demo_is_json_for_machines_and_runs_where_it_is_told(place, monkeypa
     assert result.exit_code == 0, result.stderr
     assert json.loads(result.stdout) == {**dict.fromkeys(keys, 1), "folder": "here"}
     assert heard == ["cpu:0", "cpu:0"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["audit", "a.csv", "--text", "x", "--text", "y"], "the second text of a pair goes with --text-pair"),
+        (["audit", "a.csv", "--text=x", "--text", "y"], "--text was given twice"),
+        (["train", "a.csv", "--seed", "1", "--seed", "2"], "--seed was given twice, and takes one value"),
+        (["bench", "erasure", "--seed", "1", "--seed=2"], "--seed was given twice"),
+    ],
+)
+def test_an_option_that_takes_one_value_is_refused_where_it_stands_twice(arguments, said):
+    result = run(app, arguments)
+    assert (result.exit_code, said in result.stderr) == (2, True), result.output
+
+
+def test_a_value_that_looks_like_an_option_is_still_a_value(tmp_path):
+    result = run(app, ["data", "show", str(tmp_path / "none.csv"), "--text", "--text"])
+    assert "given twice" not in result.stderr

@@ -6,7 +6,8 @@ not read are deleted first, so that every measure sees the same words.
 Columns: decided, words, reads (changed texts that were read). Of the deletions: size ‖φ‖, blank ⟨û,φ⟩ with
 lent signs, blank_signed without, limit (what a map of the effects themselves reaches), variance, explained
 (the part of it that any map of words can show) and lost (the share that lose the decision). Of words read
-alone: alone, the share that keep the decision. Of each map: told_NAME with lent signs, signed_NAME with its
+alone: alone, the share that keep the decision. With `halves`: halves, the cosine of the effects of two halves
+of the deletions. Of each map: told_NAME with lent signs, signed_NAME with its
 own, paint_NAME, the share of its paint on live words, first_NAME, whether its strongest word is live (both
 unknown where live words cannot be told), and against_NAME, the share of its paint on words that surely speak
 against the decision. Texts of one word have nothing to compare: none of this is known.
@@ -30,7 +31,7 @@ from heedful.models.subject import Subject
 from heedful.models.trace import decisions
 from heedful.models.word_attention import words_read
 from heedful.trials.erasure.deletion import delete_words
-from heedful.trials.erasure.heat_map import SPREAD, Effects, effects_of
+from heedful.trials.erasure.heat_map import SPREAD, Effects, effects_of, halves_agree
 from heedful.trials.erasure.random_deletions import MOST, PER_WORD, read_deletions
 from heedful.trials.erasure.rereading import Reader
 from heedful.trials.rankings.word_gradients import Doubted
@@ -55,6 +56,7 @@ class Maps:
     most: int = MOST
     how: str = "delete"
     sample: int = 0  # another number draws other deletions
+    halves: bool = False  # whether the effects of two halves of the deletions are compared
     keep: bool = False  # whether rows hold the maps themselves, map_NAME: a score for each word that is read
 
     @property
@@ -99,6 +101,8 @@ def map_rows(reader: Reader, maps: Maps, *, seed: int = 0) -> pd.DataFrame:
         for name, values in _of_text(effects, here).items():
             columns[name][rows] = values
         columns["lost"][rows] = found.share_lost
+        if maps.halves:
+            columns.setdefault("halves", np.full(count, np.nan))[rows] = halves_agree(found, here)
         for name, scores in painted.items():
             sizes = scores[torch.from_numpy(rows)]
             for kind, values in _of_map(effects, sizes, here).items():

@@ -98,7 +98,8 @@ class Plan:
     def maps(self) -> Maps:
         """What is judged by the deletions."""
         maps = maps_of(self.audited.subject, shown=self.shown, rankings=self.own, settings=self.reading)
-        return replace(maps, keep=self.settings.keep_texts)  # for texts to browse
+        # Kept for texts to browse; halves are compared where nothing else can say how sure effects are.
+        return replace(maps, keep=self.settings.keep_texts, halves=self.audited.run is None)
 
     @property
     def recipe(self) -> dict[str, Any]:

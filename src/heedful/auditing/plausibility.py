@@ -22,6 +22,7 @@ from heedful.auditing.maps import paint, read_only
 from heedful.auditing.names import RANDOM, SHUFFLED
 from heedful.auditing.reading import PLACES, lengths_of
 from heedful.data.batches import plan_batches
+from heedful.data.pairs import paired
 from heedful.data.tables import table_rows
 from heedful.data.words import split_words
 from heedful.errors import UserError
@@ -94,17 +95,24 @@ def marked(rationale: Any, forms: Sequence[str], *, unread: int = 0) -> NDArray[
     return given[: len(forms)].astype(bool)
 
 
-def read_column(path: str | Path, texts: Sequence[str], *, text: str, column: str) -> list[str | list[int]]:
+def read_column(
+    path: str | Path, texts: Sequence[str], *, text: str, column: str, text_pair: str | None = None
+) -> list[str | list[int]]:
     """A cell of each text, from a column of the file it came from; "" for a text without one.
 
     The cell of a rationale is a text of the marked words, or (JSON Lines, Parquet) a list: of words, or of 0
     and 1.
     """
-    known = {str(cells[0]): _rationale(cells[1]) for _, cells in table_rows(Path(path), [text, column])}
+    names = [text, column] if text_pair is None else [text, column, text_pair]
+    known = {_text_of(cells): _rationale(cells[1]) for _, cells in table_rows(Path(path), names)}
     for one in texts:
         if one not in known:
             raise UserError(f"{path} has no row with the text “{one[:60]}”, so its {column} is unknown.")
     return [known[one] for one in texts]
+
+
+def _text_of(cells: Sequence[Any]) -> str:
+    return str(cells[0]) if len(cells) < 3 else paired(str(cells[0]), str(cells[2]))
 
 
 def _rationale(cell: Any) -> str | list[int]:

@@ -23,11 +23,14 @@ from heedful.auditing.questions import QUESTIONS, NotAsked
 from heedful.auditing.result import FIGURES, SCHEMA, Audit, AuditVerdict, sentence_of, write_audit
 from heedful.auditing.word_table import word_entries, word_table
 from heedful.data.corpus import Corpus
+from heedful.data.label_rules import above, rule_for
 from heedful.data.named import load_data
-from heedful.data.tables.held import is_data
+from heedful.data.tables import open_table
+from heedful.data.tables.held import is_data, open_held
 from heedful.drawing import save_figure, styled
 from heedful.errors import UserError
 from heedful.files import locked, write_atomically
+from heedful.models.transformers.loading import labels_at_once
 from heedful.records import Estimate, Finding, wilson_interval
 from heedful.study.kept_runs import trained_once
 from heedful.training.model_by_name import HUB, Asked, is_of_hub
@@ -89,7 +92,8 @@ def audit(
             "first and audit the run with it."
         )
     where: dict[str, Any] = {"data_dir": data_dir, **(columns or {})}
-    corpus = None if data is None else load_data(data, labels, learn=False, **where)
+    read_as = label_reading(subject, data, columns, asked_of)
+    corpus = None if data is None else load_data(data, labels, learn=False, **where | read_as)
     if is_texts(subject):
         corpus = load_data(subject, labels, **where)
         for note in corpus.notes:
@@ -132,13 +136,33 @@ def audit(
         return ask_all(asking, rationales=rationales, by=by)
 
 
+def label_reading(
+    subject: Any, data: Any, columns: Mapping[str, Any] | None, asked: Asked | None
+) -> dict[str, Any]:
+    """How labels are read where a transformer decides about one of several labels, or at a threshold."""
+    if asked is None or not is_of_hub(subject) or data is None or isinstance(data, Corpus):
+        return {}
+    if asked.threshold is not None:
+        return {"rule": above(asked.threshold)}
+    if asked.label is None:
+        return {}
+    every = labels_at_once(str(subject).removeprefix(HUB))
+    if isinstance(data, str | Path):
+        table = open_table(Path(data)) if Path(data).is_file() else None
+    else:
+        table = open_held(data)
+    rule, column = rule_for(table, every, asked.label, column=(columns or {}).get("label"))
+    return {"rule": rule} if column is None else {"rule": rule, "label": column}
+
+
 def ask_all(
     asking: Asking, *, rationales: Sequence[Any] | None = None, by: Sequence[Any] | None = None
 ) -> Audit:
     """Ask every question, and write the folder; the page last."""
     folder, plan, settings = asking.folder, asking.plan, asking.settings
     answers, drawn = [], {}
-    for number, question in enumerate(QUESTIONS, 1):
+    ours = plan.audited.run is not None
+    for number, question in enumerate((one for one in QUESTIONS if not (ours and one.of_others)), 1):
         try:
             rows = question.measure(asking)
             answer = question.answer(rows, asking)
@@ -267,6 +291,7 @@ def _about(asking: Asking, stored: int) -> dict[str, Any]:
             "class_counts": dict(zip(names, counts.tolist(), strict=True)),
             "confusion": _confusion(asking),
             "notes": [*audited.corpus.notes, *audited.notes],
+            "roles": list(audited.corpus.roles),
             "texts_kept": settings.keep_texts,
         },
         "sampling": {

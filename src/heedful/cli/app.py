@@ -22,6 +22,7 @@ from heedful.cli.gallery import gallery
 from heedful.cli.heads import heads
 from heedful.cli.models import models
 from heedful.cli.output import speak
+from heedful.cli.repeated import refuse_repeated
 from heedful.cli.reproduce import reproduce
 from heedful.cli.scores import scores
 from heedful.cli.serve import serve
@@ -45,6 +46,11 @@ class Commands(TyperGroup):
         speak(*{LOUDNESS[word] for word in told})
         kept = [word for word in given[:end] if word not in LOUDNESS]
         return super().main([*kept, *given[end:]], *others, **options)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        name, command, rest = super().resolve_command(ctx, args)
+        refuse_repeated(command, rest)
+        return name, command, rest
 
     def invoke(self, ctx: Any) -> Any:
         try:

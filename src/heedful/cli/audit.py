@@ -27,8 +27,10 @@ from heedful.cli.stopping import can_be_stopped
 from heedful.cli.watching import shown_progress
 
 if TYPE_CHECKING:
+    from heedful.auditing.by_label import LabelAudits
     from heedful.auditing.result import Audit
     from heedful.auditing.rule import ClassReading
+    from heedful.training.model_by_name import Asked
 
 
 def audit(
@@ -120,11 +122,16 @@ def audit(
     the same command is given again. The folder holds a page (index.html), audit.json, tables and figures.
 
     Example: `heedful audit reviews.csv`, `heedful audit runs/sst-dp --require faithful`, or
-    `heedful audit hf:my/classifier --data reviews.csv`
+    `heedful audit hf:my/classifier --data reviews.csv`. Pairs: `--text premise --text-pair hypothesis`. A
+    language model: `--template prompt.txt --labels "good,bad"`. A model with several labels at once gets one
+    audit a label.
     """
+    from heedful.auditing.by_label import LabelAudits, audit_labels
     from heedful.auditing.whole import audit as run_audit
+    from heedful.auditing.whole import label_reading
     from heedful.data.columns import reading_options
     from heedful.data.label_matching import read_label_map
+    from heedful.errors import UserError
     from heedful.training.model_by_name import Asked
 
     wanted = _wanted(require)
@@ -140,45 +147,87 @@ def audit(
     )
     where: dict[str, Any] = {"on": on, "learn": data is None, "data_dir": data_dir, **columns}
     source = data or subject
+    several = _labels_at_once(subject, data, asked)
+    if several and (rationale is not None or by is not None):
+        raise UserError("--rationale and --by are for one label: name it with --audit-label.")
     rationales = groups = None
+    if rationale is not None or by is not None:
+        where |= label_reading(subject, source, columns, asked)
     if rationale is not None:
         rationales = _column_of(source, rationale, "--rationale", **where)
     if by is not None:
         groups = _column_of(source, by, "--by", **where)
     kept = "What is measured so far is kept: give the same command again to go on."
     with can_be_stopped(kept), shown_progress() as training:
-        found = run_audit(
-            subject,
-            data,
-            out=out,
-            rationales=rationales,
-            by=groups,
-            asked_of=asked,
-            label_map=None if label_map is None else read_label_map(label_map),
-            model=model,
-            device=device,
-            data_dir=data_dir,
-            columns=columns,
-            progress=progress,
-            say=say,
-            callbacks=[training],
-            split=on,
-            limit=limit,
-            shown=shown,
-            deletions=deletions,
-            looks=looks,
-            seeds=seeds,
-            uniform=uniform,
-            keep_texts=not no_texts,
-            seed=seed,
-        )
-    if as_json:
-        print_json(for_machines(found))
+        options: dict[str, Any] = {
+            "out": out,
+            "asked_of": asked,
+            "label_map": None if label_map is None else read_label_map(label_map),
+            "model": model,
+            "device": device,
+            "data_dir": data_dir,
+            "columns": columns,
+            "progress": progress,
+            "say": say,
+            "callbacks": [training],
+            "split": on,
+            "limit": limit,
+            "shown": shown,
+            "deletions": deletions,
+            "looks": looks,
+            "seeds": seeds,
+            "uniform": uniform,
+            "keep_texts": not no_texts,
+            "seed": seed,
+        }
+        found: Audit | LabelAudits
+        if several and data is not None:
+            found = audit_labels(subject, data, **options)
+        else:
+            found = run_audit(subject, data, rationales=rationales, by=groups, **options)
+    if isinstance(found, LabelAudits):
+        _show_labels(found, as_json=as_json)
+        rank, reading = found.rank, "worse than that for a label"
     else:
-        show(found)
-    if wanted is not None and found.verdict.rank > wanted:
-        say(f"The reading is “{found.reading}”, and {require!r} was required.")
+        if as_json:
+            print_json(for_machines(found))
+        else:
+            show(found)
+        rank, reading = found.verdict.rank, found.reading
+    if wanted is not None and rank > wanted:
+        say(f"The reading is “{reading}”, and {require!r} was required.")
         raise typer.Exit(1)
+
+
+def _labels_at_once(subject: str, data: str | None, asked: "Asked") -> bool:
+    """Whether each of several labels is to be audited."""
+    from heedful.models.transformers.loading import labels_at_once
+    from heedful.training.model_by_name import HUB, is_of_hub
+
+    if not is_of_hub(subject) or data is None or asked.label is not None or asked.template is not None:
+        return False
+    return bool(labels_at_once(subject.removeprefix(HUB)))
+
+
+def _show_labels(found: "LabelAudits", *, as_json: bool) -> None:
+    """A reading for each label."""
+    if as_json:
+        print_json({**found.to_dict(), "folder": str(found.folder)})
+        return
+    rows = [
+        [
+            label,
+            one.reading,
+            "" if one.verdict.skill is None else str(one.verdict.skill).split(" (")[0],
+            f"{one.content['data']['accuracy']['value']:.1%}",
+            f"{one.content['data']['majority']:.1%}",
+        ]
+        for label, one in found.audits.items()
+    ]
+    print_table("Labels", ["label", "reads", "skill", "accuracy", "majority"], rows)
+    for why in found.left_out.values():
+        say(why)
+    say(f"The page is {found.folder / 'index.html'}; each label has a folder of its own beside it.")
 
 
 def show(found: "Audit") -> None:
@@ -271,4 +320,5 @@ def _column_of(
     if not Path(source).is_file():
         raise UserError(f"{option} names a column of a file, but {source} is none: use --data FILE.")
     corpus = load_data(source, text=text, **where)
-    return read_column(source, list(corpus.split(on).texts), text=text, column=column)
+    pair = where.get("text_pair")
+    return read_column(source, list(corpus.split(on).texts), text=text, column=column, text_pair=pair)

@@ -43,6 +43,11 @@ class Columns:
     guessed: frozenset[str] = frozenset()
 
     @property
+    def roles(self) -> tuple[str, ...]:
+        """What the two texts of a pair are called; none where there is one text."""
+        return () if self.text_pair is None else (self.text, self.text_pair)
+
+    @property
     def note(self) -> str:
         """One sentence about a guessed text or label (a guessed split still has to be found usable)."""
         roles = [role for role in ("text", "label") if role in self.guessed]

@@ -31,6 +31,7 @@ class Corpus:
     splits: np.ndarray
     label_names: tuple[str, ...]
     notes: tuple[str, ...] = field(default=())
+    roles: tuple[str, ...] = ()  # what the two texts of a pair are called
 
     def __post_init__(self) -> None:
         if not len(self.texts) == len(self.labels) == len(self.splits):

@@ -31,6 +31,10 @@ _NEGATIVE_WORDS = frozenset(
 )
 
 
+class OneClass(UserError):  # noqa: N818  # it says what was found
+    """All rows have the same label."""
+
+
 class Row(NamedTuple):
     """One row as it was found: where, its text, its label ("" if missing) and its split ("" if not said)."""
 
@@ -224,7 +228,7 @@ def _check_labels(found: _Gathered) -> None:
     rows, classes = len(found.texts), len(found.label_codes)
     if classes == 1:
         only = next(iter(found.label_codes))
-        raise UserError(f"{found.source} has only one class, {only!r}: a classifier needs two or more.")
+        raise OneClass(f"{found.source} has only one class, {only!r}: a classifier needs two or more.")
     if classes > MOST_CLASSES or (rows >= FEW_ROWS and classes > rows / 2):
         raise UserError(
             f"{found.source} has {classes:,} different labels in {rows:,} rows, such as "

@@ -7,6 +7,7 @@ import os
 import socket
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -16,6 +17,7 @@ from heedful.data.columns import SPLIT_WORDS, Columns, choose_columns
 from heedful.data.corpus import Corpus
 from heedful.data.dealing import chosen_shares
 from heedful.data.gathering import Row, as_label, as_split, as_text, gather_corpus
+from heedful.data.label_rules import LabelRule
 from heedful.data.pairs import paired
 from heedful.errors import MissingExtra, UserError, listed
 
@@ -48,6 +50,7 @@ def read_dataset(
     shares: Sequence[float] | None = None,
     test_share: float | None = None,
     learn: bool = True,
+    rule: LabelRule | None = None,
 ) -> Corpus:
     """A dataset, or a dictionary of them by split, as a corpus.
 
@@ -66,30 +69,36 @@ def read_dataset(
     columns = choose_columns(
         first.column_names, source=source, text=text, label=label, split=split, text_pair=text_pair
     )
-    names = getattr(first.features[columns.label], "names", None)
+    names = None if rule is not None else getattr(first.features[columns.label], "names", None)
     notes = [
         f"Left out the split {key!r}: it is not train, validation or test."
         for key in tables.keys() - used.keys()
     ]
     rows = [
-        row for key, table in used.items() for row in _labelled(key, table, columns, names, source, notes)
+        row
+        for key, table in used.items()
+        for row in _labelled(key, table, columns, names or rule, source, notes)
     ]
-    return gather_corpus(
+    found = gather_corpus(
         rows,
         name=name,
         source=source,
         place="row",
         guessed_split=columns.split if split is None and "" in tables else None,
-        order=names,
+        order=names if rule is None else rule.classes,
         shares=chosen_shares(shares, test_share),
         seed=seed,
         notes=[columns.note, *notes],
         learn=learn,
     )
+    return replace(found, roles=columns.roles)
+
+
+Names = Sequence[str] | LabelRule | None  # of a `ClassLabel`; or how a cell is read; else cells are names
 
 
 def _labelled(
-    key: str, table: Any, columns: Columns, names: Sequence[str] | None, source: str, notes: list[str]
+    key: str, table: Any, columns: Columns, names: Names, source: str, notes: list[str]
 ) -> Iterator[Row]:
     """The rows of one table that have a label; how many have none goes to `notes`."""
     unlabelled = 0
@@ -102,7 +111,7 @@ def _labelled(
         notes.append(f"Dropped {unlabelled:,} rows without a label (-1){f' from {key}' if key else ''}.")
 
 
-def _rows(key: str, table: Any, columns: Columns, names: Sequence[str] | None, source: str) -> Iterator[Row]:
+def _rows(key: str, table: Any, columns: Columns, names: Names, source: str) -> Iterator[Row]:
     wanted = [columns.text, columns.label]
     by_column = not key and columns.split is not None
     if by_column:
@@ -128,7 +137,9 @@ def _rows(key: str, table: Any, columns: Columns, names: Sequence[str] | None, s
             )
 
 
-def _class_name(value: Any, names: Sequence[str] | None, *, source: str, number: str | int) -> str:
+def _class_name(value: Any, names: Names, *, source: str, number: str | int) -> str:
+    if isinstance(names, LabelRule):
+        return names(value, source=source, place="row", number=number)
     if names is not None and isinstance(value, int) and 0 <= value < len(names):
         return names[value]
     return as_label(value, source=source, place="row", number=number)

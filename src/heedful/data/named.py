@@ -18,6 +18,7 @@ from heedful.data.corpus import Corpus
 from heedful.data.dealing import chosen_shares
 from heedful.data.folder import join_parts
 from heedful.data.huggingface import from_hub, is_dataset, read_dataset, read_hub
+from heedful.data.label_rules import LabelRule
 from heedful.data.preparing import Rows
 from heedful.data.reading import corpus_from, read_corpus, texts_from
 from heedful.data.reviews import reviews_installed
@@ -42,6 +43,7 @@ def load_data(
     test_share: float | None = None,
     encoding: str | None = None,
     learn: bool = True,
+    rule: LabelRule | None = None,
 ) -> Corpus:
     """Load a corpus by a name of the catalogue, from Hugging Face ("hf:NAME"), a path, or what is in memory:
     a DataFrame, a `datasets.Dataset`, a dictionary of columns, a list of texts with `labels`, a `Corpus`.
@@ -51,7 +53,8 @@ def load_data(
     synthetic corpora and draws the splits of a source that has none; the splits of a named real corpus are
     fixed and it does not move them. `test_share` is test's part of what is dealt out,
     `encoding` that of a text file; both are chosen by what is there unless said. Without `learn`, for texts
-    that are only judged, all rows are test where none was set aside.
+    that are only judged, all rows are test where none was set aside. A `rule` (`label_rules`) makes two
+    classes of what is in the label column.
     """
     check_seed(seed)
     said = reading_options(
@@ -62,12 +65,14 @@ def load_data(
             raise UserError(f"{source.name} is a corpus already: leave out {listed(said or ['labels'])}.")
         return source
     if not isinstance(source, str | Path):
-        return _load_held(source, labels, seed=seed, learn=learn, **said)
+        return _load_held(source, labels, seed=seed, learn=learn, rule=rule, **said)
     if labels is not None:
         raise UserError(
             "Labels belong to a list of texts; a file has its own: name their column with label=."
         )
     if isinstance(source, str) and source in CATALOGUE:
+        if rule is not None:
+            raise UserError(f"{source} is a named corpus, whose classes are known: give the texts as a file.")
         chosen = [f"--{name.replace('_', '-')}" for name in said]
         if chosen:
             raise UserError(
@@ -87,6 +92,7 @@ def load_data(
             seed=seed,
             test_share=test_share,
             learn=learn,
+            rule=rule,
         )
     path = Path(source).expanduser()
     if isinstance(source, str) and path.name == source and not path.suffix and not is_there(path):
@@ -101,6 +107,7 @@ def load_data(
         test_share=test_share,
         encoding=encoding,
         learn=learn,
+        rule=rule,
     )
 
 
@@ -154,18 +161,20 @@ def data_folder(data_dir: str | Path | None = None) -> Path | None:
     return folder
 
 
-def _load_held(source: Any, labels: Any, *, seed: int, learn: bool, **said: Any) -> Corpus:
+def _load_held(
+    source: Any, labels: Any, *, seed: int, learn: bool, rule: LabelRule | None, **said: Any
+) -> Corpus:
     if "encoding" in said:
         raise UserError("What is in memory has no encoding any more: leave it out.")
     if is_dataset(source):
-        return read_dataset(source, seed=seed, learn=learn, **said)
+        return read_dataset(source, seed=seed, learn=learn, rule=rule, **said)
     table = open_held(source, labels)
     if table.columns == [TEXT]:
         raise UserError(f"There are texts and no labels in {table.path}: give one for each text as labels=.")
     shares = chosen_shares(None, said.pop("test_share", None))
     if labels is not None or isinstance(source, tuple):
         said = {"text": TEXT, "label": LABEL, **said}  # they have no columns to be guessed
-    return corpus_from(table, name="texts", said=said, shares=shares, seed=seed, learn=learn)
+    return corpus_from(table, name="texts", said=said, rule=rule, shares=shares, seed=seed, learn=learn)
 
 
 def _load_named(name: str, *, data_dir: str | Path | None, seed: int) -> Corpus:

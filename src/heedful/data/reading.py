@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from heedful.data.columns import SPLIT_WORDS, Columns, Peek, choose_columns, cho
 from heedful.data.corpus import Corpus
 from heedful.data.dealing import chosen_shares
 from heedful.data.gathering import Row, as_label, as_split, as_text, gather_corpus
+from heedful.data.label_rules import LabelRule
 from heedful.data.pairs import paired
 from heedful.data.tables import Table, open_table
 from heedful.data.tables.lines import decoded
@@ -34,6 +36,7 @@ def read_corpus(
     encoding: str | None = None,
     name: str | None = None,
     learn: bool = True,
+    rule: LabelRule | None = None,
 ) -> Corpus:
     """Read a file, or a folder LABEL/*.txt or SPLIT/LABEL/*.txt, as a corpus; what was guessed is in its
     notes.
@@ -42,7 +45,7 @@ def read_corpus(
     dealt to train, dev and test, stratified by class, so that test is large enough to judge by; `test_share`
     sets its share, or `shares` all three. A train split alone is dealt out likewise, and dev is never taken
     from test. Without `learn`, for texts that are only judged, all rows are test where none was set aside.
-    `encoding` is recognised unless said.
+    `encoding` is recognised unless said. A `rule` makes two classes of what is in the label column.
     """
     path = Path(path)
     options: dict[str, Any] = {"seed": seed, "shares": chosen_shares(shares, test_share), "learn": learn}
@@ -52,21 +55,30 @@ def read_corpus(
         )
     said = {"text": text, "label": label, "split": split, "text_pair": text_pair}
     table = open_table(path, encoding=encoding)
-    return corpus_from(table, name=name or path.name.split(".")[0], said=said, **options)
+    return corpus_from(table, name=name or path.name.split(".")[0], said=said, rule=rule, **options)
 
 
-def corpus_from(table: Table, *, name: str, said: Mapping[str, str | None], **options: Any) -> Corpus:
+def corpus_from(
+    table: Table,
+    *,
+    name: str,
+    said: Mapping[str, str | None],
+    rule: LabelRule | None = None,
+    **options: Any,
+) -> Corpus:
     """The rows of a table as a corpus; `said` are the columns that were named."""
     columns = _columns(table, **said)
-    return gather_corpus(
-        _walk(table, columns),
+    found = gather_corpus(
+        _walk(table, columns, rule),
         name=name,
         source=str(table.path),
         place=table.place,
         guessed_split=columns.split if said.get("split") is None else None,
         notes=(*table.notes, columns.note),
+        order=None if rule is None else rule.classes,
         **options,
     )
+    return replace(found, roles=columns.roles)
 
 
 def texts_from(table: Table, *, text: str | None = None) -> Iterator[tuple[int, str]]:
@@ -106,7 +118,7 @@ def _peek(table: Table) -> Peek:
     return peek
 
 
-def _walk(table: Table, columns: Columns) -> Iterator[Row]:
+def _walk(table: Table, columns: Columns, rule: LabelRule | None = None) -> Iterator[Row]:
     source, place = str(table.path), table.place
     names = [columns.text, columns.label, columns.split, columns.text_pair]
     at = {name: place for place, name in enumerate(name for name in names if name is not None)}
@@ -116,7 +128,7 @@ def _walk(table: Table, columns: Columns) -> Iterator[Row]:
         if columns.text_pair is not None:
             text = paired(text, as_text(cells[at[columns.text_pair]], **where))
         split = as_split(cells[at[columns.split]]) if columns.split is not None else ""
-        yield Row(number, text, as_label(cells[1], **where), split)
+        yield Row(number, text, (rule or as_label)(cells[1], **where), split)
 
 
 # Folders

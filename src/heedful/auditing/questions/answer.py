@@ -103,6 +103,7 @@ class Question:
     figure: "Callable[[Answer, DataFrame], Figure | None] | None" = None
     figure_title: str = ""
     decides: bool = False
+    of_others: bool = False  # asked of models that are not ours to train again, and only of those
 
     def said(self, outcome: Outcome, words: str, measured: str, **more: Any) -> Answer:
         """An answer to this question; whether it speaks for the map is read off the outcome unless said."""

@@ -57,6 +57,18 @@ def load_transformer(
     return load_within(name, make, seconds=seconds)
 
 
+def labels_at_once(name: str | Path) -> tuple[str, ...]:
+    """The labels of a classifier that may give several at once; none of one that decides for one class."""
+    folder = Path(name)
+    if not folder.exists():
+        folder = _from_hub(str(name))
+    config = _json(folder / "config.json") if (folder / "config.json").is_file() else {}
+    named = config.get("id2label")
+    if config.get("problem_type") != "multi_label_classification" or not isinstance(named, dict):
+        return ()
+    return tuple(str(label) for label in named.values())
+
+
 def load_within(
     name: str | Path,
     make: Callable[[Any, Any], TransformerSubject],

@@ -122,6 +122,32 @@ def effects_of(found: Deletions, mask: Tensor) -> Effects:
     )
 
 
+def halves_agree(found: Deletions, mask: Tensor) -> Tensor:
+    """The cosine (B,) of the effects by two halves of the deletions, which have none in common.
+
+    Unknown where all parts of a text were read: nothing is left to luck there.
+    """
+    if found.complete:
+        return torch.full((len(mask),), torch.nan, dtype=torch.float64)
+    count, many, words = found.kept.shape
+    shape = (count, -1, HALVES, PARTS * len(CHANCES))
+    kept, said, lost = found.kept.view(*shape, words), found.said.view(shape), found.lost.view(shape)
+    first, second = (
+        effects_of(
+            Deletions(
+                found.rows,
+                kept[:, :, half].reshape(count, many // HALVES, words),
+                said[:, :, half].reshape(count, -1),
+                lost[:, :, half].reshape(count, -1),
+                complete=False,
+            ),
+            mask,
+        ).mean
+        for half in range(HALVES)
+    )
+    return torch.nn.functional.cosine_similarity(first, second, dim=1, eps=DUST)
+
+
 def _exact(found: Deletions, mask: Tensor) -> Effects:
     """From all parts of the texts, each counted by its chance."""
     chance = found.chance  # (5,B,M)

@@ -95,7 +95,7 @@ function oneText(
       const attributes = { class: [...marks[place], gone ? "erased" : ""].join(" ").trim(), title: label };
       const shownWord = make("bdi", {}, shortened(word));
       box.append(
-        gapBefore(text, place),
+        ...gapBefore(text, place),
         clickable && !text.not_read.includes(place)
           ? make(
               "button",
@@ -113,7 +113,7 @@ function oneText(
           : make("span", attributes, shownWord),
       );
     });
-    box.append(gapBefore(text, text.words.length));
+    box.append(...gapBefore(text, text.words.length));
     return box;
   }
 

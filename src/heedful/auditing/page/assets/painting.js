@@ -40,9 +40,25 @@ function wordLabel(text, scores, by, place) {
   return `${isolated(text.words[place])}: ${parts.join(", ")}`;
 }
 
-// What stands before a word (and, at the end, after the last): signs that the model does not read.
+// The two texts of a pair are one, with a sign between them that stands in no word.
+const PAIR = "\u001e";
+const roles = ["first text", "second text"]; // what they are called
+const roleName = (number) => make("span", { class: "role" }, make("bdi", {}, roles[number]));
+const isPair = (text) => (text.gaps || []).some((gap) => gap.includes(PAIR));
+
+// What stands before a word (and, at the end, after the last): signs that the model does not read; and what the text
+// of a pair is called where it begins.
 function gapBefore(text, place) {
   const gap = text.gaps ? text.gaps[place] : place ? " " : "";
+  const [before, ...after] = gap.split(PAIR);
+  return [
+    place === 0 && isPair(text) ? [roleName(0)] : [],
+    plainGap(text, place, before),
+    after.length ? [roleName(1), plainGap(text, place, after.join(" "))] : [],
+  ].flat();
+}
+
+function plainGap(text, place, gap) {
   if (!gap.trim()) return gap;
   const end = place === text.words.length && text.unread_tail;
   return make(

@@ -3,6 +3,9 @@
 const content = JSON.parse(byId("data").textContent);
 rankings.called = content.names || {};
 rankings.shown = content.audit?.verdict.shown ?? null;
+(content.audit?.data.roles || []).forEach((name, number) => {
+  roles[number] = name;
+});
 const PARTS = [
   ["try", "Try a text", showTrying, content.live],
   ["verdict", "Verdict", showVerdict, content.audit],

@@ -153,8 +153,10 @@ function filters() {
 const sideOf = (text) =>
   text.gold === null || text.gold === undefined ? "" : text.gold === text.decided ? "right" : "wrong";
 const wholeText = (text) =>
-  text.words.map((word, place) => (text.gaps ? text.gaps[place] : place ? " " : "") + word).join("") +
-  (text.gaps ? text.gaps[text.words.length] : "");
+  (
+    text.words.map((word, place) => (text.gaps ? text.gaps[place] : place ? " " : "") + word).join("") +
+    (text.gaps ? text.gaps[text.words.length] : "")
+  ).replace(PAIR, " | ");
 
 // One row a text that is chosen, as it is sorted, with its highest words by each painting.
 function textsCsv() {
