@@ -6,11 +6,13 @@ not read are deleted first, so that every measure sees the same words.
 Columns: decided, words, reads (changed texts that were read). Of the deletions: size ‖φ‖, blank ⟨û,φ⟩ with
 lent signs, blank_signed without, limit (what a map of the effects themselves reaches), variance, explained
 (the part of it that any map of words can show) and lost (the share that lose the decision). Of words read
-alone: alone, the share that keep the decision. With `halves`: halves, the cosine of the effects of two halves
-of the deletions. Of each map: told_NAME with lent signs, signed_NAME with its
-own, paint_NAME, the share of its paint on live words, first_NAME, whether its strongest word is live (both
-unknown where live words cannot be told), and against_NAME, the share of its paint on words that surely speak
-against the decision. Texts of one word have nothing to compare: none of this is known.
+alone: alone, the share that keep the decision; of no word at all: nothing, the probability of the decision.
+With `halves`: halves, the cosine of the effects of two halves of the deletions. Of each map: told_NAME with
+lent signs, signed_NAME with its own, paint_NAME, the share of its paint on live words, first_NAME, whether
+its strongest word is live, and against_NAME, the share of its paint on words that surely speak against the
+decision. Live words are told by the deletions, or where these cannot, by words read alone if one of them
+suffices; elsewhere paint and first are unknown. Texts of one word have nothing to compare: none of this is
+known.
 
 Axes: B texts, T words.
 """
@@ -22,24 +24,22 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from heedful.auditing.names import shown_names
 from heedful.data.batches import Batch
 from heedful.models.subject import Subject
-from heedful.models.trace import decisions
 from heedful.models.word_attention import words_read
 from heedful.trials.erasure.deletion import delete_words
-from heedful.trials.erasure.heat_map import SPREAD, Effects, effects_of, halves_agree
+from heedful.trials.erasure.heat_map import SPREAD, Effects, effects_of, first_on, halves_agree, paint_on
 from heedful.trials.erasure.random_deletions import MOST, PER_WORD, read_deletions
 from heedful.trials.erasure.rereading import Reader
+from heedful.trials.erasure.words_alone import WordsAlone, read_alone
 from heedful.trials.rankings.word_gradients import Doubted
 from heedful.trials.rankings.word_rankings import OwnRanking, scores_with
 from heedful.trials.stream import Trial
 
 KINDS = ("told", "signed", "paint", "first", "against")
-SINGLE = 8  # words of a text that are read alone
 OF_TEXT = ("size", "blank", "blank_signed", "limit", "variance", "explained", "lost")
 
 
@@ -89,6 +89,7 @@ def map_rows(reader: Reader, maps: Maps, *, seed: int = 0) -> pd.DataFrame:
     columns: dict[str, Any] = {name: np.full(count, np.nan) for name in OF_TEXT}
     reads = np.zeros(count, dtype=np.int64)
     painted = paint(reader, maps, seed=seed)
+    alone = read_alone(reader) if maps.how == "delete" else None
     for name in painted:
         for kind in KINDS:
             columns[f"{kind}_{name}"] = np.full(count, np.nan)
@@ -103,9 +104,10 @@ def map_rows(reader: Reader, maps: Maps, *, seed: int = 0) -> pd.DataFrame:
         columns["lost"][rows] = found.share_lost
         if maps.halves:
             columns.setdefault("halves", np.full(count, np.nan))[rows] = halves_agree(found, here)
+        live, known = _live(effects, alone.take(rows) if alone else None)
         for name, scores in painted.items():
             sizes = scores[torch.from_numpy(rows)]
-            for kind, values in _of_map(effects, sizes, here).items():
+            for kind, values in _of_map(effects, sizes, here, live, known).items():
                 columns[f"{kind}_{name}"][rows] = values
     if maps.keep:
         for name, scores in painted.items():
@@ -114,23 +116,12 @@ def map_rows(reader: Reader, maps: Maps, *, seed: int = 0) -> pd.DataFrame:
         {
             "decided": reader.decided.cpu().numpy(),
             "words": mask.sum(1).numpy(),
-            "reads": reads + SINGLE,
-            "alone": single_words(reader),
+            "reads": reads + (mask.sum(1).numpy() if alone else 0),
+            "alone": alone.kept if alone else np.nan,
+            "nothing": alone.nothing if alone else np.nan,
             **columns,
         }
     )
-
-
-def single_words(reader: Reader) -> NDArray[np.float64]:
-    """The share (B,) of at most `SINGLE` words of a text that keep the decision when read alone."""
-    mask = reader.batch.mask
-    counts = mask.sum(1)
-    places = torch.linspace(0, 1, SINGLE, device=mask.device, dtype=torch.float64)
-    chosen = (places * (counts[:, None] - 1).clamp(min=0)).round().long()  # (B,SINGLE), evenly over the text
-    gone = ~torch.nn.functional.one_hot(chosen, mask.shape[1]).bool()
-    logits = reader.variants(torch.arange(len(mask)), gone)
-    kept = decisions(logits) == reader.decided[:, None]
-    return kept.double().mean(1).cpu().numpy()
 
 
 def paint(reader: Reader, maps: Maps, *, seed: int = 0) -> dict[str, Tensor]:
@@ -170,14 +161,21 @@ def _of_text(effects: Effects, mask: Tensor) -> dict[str, Tensor]:
     }
 
 
-def _of_map(effects: Effects, sizes: Tensor, mask: Tensor) -> dict[str, Tensor]:
+def _live(effects: Effects, alone: WordsAlone | None) -> tuple[Tensor, Tensor]:
+    """Words (B,T) that matter, by deletions or read alone; and the texts (B,) in which they can be told."""
+    told = effects.told_apart
+    if alone is None:
+        return effects.live, told
+    return torch.where(told[:, None], effects.live, alone.live), told | alone.suffice
+
+
+def _of_map(effects: Effects, sizes: Tensor, mask: Tensor, live: Tensor, known: Tensor) -> dict[str, Tensor]:
     told = effects.told(sizes, mask)
-    known = effects.told_apart & ~told.isnan()
-    paint, first = effects.paint_on(effects.live, sizes), effects.first_is_live(sizes, mask).double()
+    tried = ~told.isnan()
     return {
         "told": told,
         "signed": effects.told_signed(sizes, mask),
-        "paint": paint.where(known, torch.nan),
-        "first": first.where(known, torch.nan),
-        "against": effects.against(sizes).where(~told.isnan(), torch.nan),
+        "paint": paint_on(live, sizes).where(known & tried, torch.nan),
+        "first": first_on(live, sizes, mask).where(known & tried, torch.nan),
+        "against": effects.against(sizes).where(tried, torch.nan),
     }

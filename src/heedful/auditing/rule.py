@@ -7,9 +7,9 @@ its paint on live words; F, the share of texts whose strongest word is live. In 
    interval; or so few deletions that even the words' own effects would not be told.
 2. *do not show as an explanation*: surely C < `wrong_skill`, P < `wrong_paint` or F < `wrong_first`. A map
    that surely paints live words is not called wrong for its proportions alone.
-3. *faithful*: surely C ≥ `skill`, P ≥ `paint` and F ≥ `first` (or C ≥ `skill_alone` where live words cannot
-   be told), and each at least its `class_…` for the texts of every decided class. A class with fewer than
-   `class_texts` texts caps the reading at care.
+3. *faithful*: surely C ≥ `skill`, P ≥ `paint` and F ≥ `first`, and each at least its `class_…` for the texts
+   of every decided class; a class whose paint surely lies on live words need not surely have the skill. A
+   class with fewer than `class_texts` texts caps the reading at care, and so do live words that are not told.
 4. *use with care* otherwise; what failed is named.
 
 A *default class*, which the model decides when nothing speaks against it, is not scored: no word decides it.
@@ -40,17 +40,16 @@ READINGS: tuple[Reading, ...] = (FAITHFUL, CARE, NOT_SHOWN, UNKNOWN)
 class Thresholds:
     """What is compared with: fitted on one part of the truth bench and published on the other."""
 
-    skill: float = 0.6  # lower(C) of a faithful map
-    paint: float = 0.75  # lower(P)
+    skill: float = 0.65  # lower(C) of a faithful map
+    paint: float = 0.8  # lower(P)
     first: float = 0.8  # lower(F)
     class_skill: float = 0.4  # the same for the texts of each decided class
-    class_paint: float = 0.6
-    class_first: float = 0.6
+    class_paint: float = 0.5
+    class_first: float = 0.5
     class_texts: int = 10  # texts of a decided class, fewer of which cap the reading
     wrong_skill: float = 0.25  # upper(C) of a map not to be shown
     wrong_paint: float = 0.4  # upper(P)
     wrong_first: float = 0.5  # upper(F): its strongest word is one that does not matter in most texts
-    skill_alone: float = 0.85  # lower(C) of a faithful map where live words, so P and F, cannot be told
     right_paint: float = 0.85  # lower(P) and
     right_first: float = 0.9  # lower(F) of a map that is not called wrong for its proportions alone
     linear: float = 0.03  # share of what the model does that any map can show, below which none vouches
@@ -60,7 +59,8 @@ class Thresholds:
     room: float = 0.1  # share of the effects that a blank map must leave, or all words matter alike
     default_lost: float = 0.1  # share of deletions that lose a decision from which words count as deciding it
     default_texts: float = 1 / 3  # share of such texts below which a class may be a default
-    default_alone: float = 0.6  # share of its texts' words that are decided so too when they are read alone
+    default_nothing: float = 0.6  # probability that it has where no word is left, or
+    default_alone: float = 0.9  # share of its texts' words that are decided so too when they are read alone
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -164,18 +164,20 @@ def read_class(name: str, part: Scored, shown: str, limits: Thresholds) -> Class
         return replace(about, why="Deleting words hardly moves the model here.")
     if _is_wrong(about, limits) or _is_wrong_by_skill(about, part.limit(), limits):
         return replace(about, reading=NOT_SHOWN)
-    if low(part.room) < limits.room:
+    if low(part.room) < limits.room and not _paints_live(about, limits):
         return replace(about, reading=CARE, why="All words matter alike here, or may.")
-    return replace(about, reading=CARE if any(_short_of(about, _faithful(about, limits))) else FAITHFUL)
+    return replace(about, reading=CARE if any(_short_of(about, _faithful(limits))) else FAITHFUL)
 
 
 def is_default(rows: pd.DataFrame, limits: Thresholds) -> bool:
     """Whether the model decides this class when nothing speaks against it.
 
-    Few deletions take the decision away, and most of its texts' words, read alone, are decided so too.
+    Few deletions take the decision away, and it is decided too where no word is left, or by any single word.
     """
-    deciding = float((rows["lost"] >= limits.default_lost).mean())
-    return deciding < limits.default_texts and float(rows["alone"].mean()) >= limits.default_alone
+    if float((rows["lost"] >= limits.default_lost).mean()) >= limits.default_texts:
+        return False
+    nothing, alone = (float(rows[name].mean()) for name in ("nothing", "alone"))
+    return nothing >= limits.default_nothing or alone >= limits.default_alone
 
 
 def _measured(part: Scored, shown: str, least: int) -> dict[str, Any]:
@@ -215,9 +217,9 @@ def _read(found: Verdict) -> Verdict:
     if second is not None and high(second) < limits.class_skill:
         return replace(found, reading=CARE, reasons=(_disagree(skill, second),))
     why = f"It foretells {_percent(skill)} of what the best painting could"
-    if found.paint is not None:
-        why += f", and {_percent(found.paint)} of its paint lies on words that matter"
-    return replace(found, reading=FAITHFUL, reasons=(f"{why}.",), settled=True)
+    assert found.paint is not None
+    why += f", and {_percent(found.paint)} of its paint lies on words that matter."
+    return replace(found, reading=FAITHFUL, reasons=(why,), settled=True)
 
 
 def _is_wrong(found: "Verdict | ClassReading", limits: Thresholds) -> bool:
@@ -253,11 +255,17 @@ def _surely_not_wrong(found: Verdict, limits: Thresholds) -> bool:
     )
 
 
-def _faithful(found: "Verdict | ClassReading", limits: Thresholds) -> dict[str, float]:
-    """What a faithful map must surely reach: more skill where nothing else can be told."""
-    if found.paint is None or found.first is None:
-        return {"skill": limits.skill_alone}
+def _faithful(limits: Thresholds) -> dict[str, float]:
+    """What a faithful map must surely reach."""
     return {"skill": limits.skill, "paint": limits.paint, "first": limits.first}
+
+
+def _of_class(one: ClassReading, limits: Thresholds) -> dict[str, float]:
+    """What the texts of a decided class must surely reach: less skill where their paint says enough."""
+    least = {"skill": limits.class_skill, "paint": limits.class_paint, "first": limits.class_first}
+    if _paints_live(one, limits) and one.skill is not None and high(one.skill) >= limits.class_skill:
+        del least["skill"]
+    return least
 
 
 def _short_of(found: "Verdict | ClassReading", least: Mapping[str, float]) -> Iterator[str]:
@@ -285,8 +293,7 @@ def _failures(found: Verdict, limits: Thresholds) -> Iterator[tuple[bool, str]]:
             f"Words act together: any painting of single words shows only {found.linear_share:.0%} of what "
             f"this model does, not {limits.linear:.0%}.",
         )
-    yield from _shortfalls(found, _faithful(found, limits), "")
-    least = {"skill": limits.class_skill, "paint": limits.class_paint, "first": limits.class_first}
+    yield from _shortfalls(found, _faithful(limits), "")
     for one in found.classes:
         where = f"For texts decided “{one.name}”: "
         if one.default:
@@ -296,8 +303,13 @@ def _failures(found: Verdict, limits: Thresholds) -> Iterator[tuple[bool, str]]:
         elif one.why:
             yield False, f"{where}{one.why}"
         else:
-            known = {name: value for name, value in least.items() if getattr(one, name) is not None}
-            yield from _shortfalls(one, known, where)
+            yield from _shortfalls(one, _of_class(one, limits), where)
+
+
+_UNTOLD = {
+    "skill": "its skill cannot be told.",
+    "paint": "in too few texts can it be told which words matter.",
+}
 
 
 def _shortfalls(
@@ -306,13 +318,20 @@ def _shortfalls(
     for name in _short_of(found, least):
         number: Finding | None = getattr(found, name)
         asked = f"not surely {100 * least[name]:.0f} %"
-        assert number is not None
+        if number is None:
+            if name != "first":  # it is unknown where the paint is
+                yield False, _capital(f"{where}{_UNTOLD[name]}")
+            continue
         said = {
             "skill": f"it foretells {_percent(number)} of what the best painting could, {asked}.",
             "paint": f"{_percent(number)} of its paint lies on words that matter, {asked}.",
             "first": f"its strongest word is one that matters in {_percent(number)} of texts, {asked}.",
         }[name]
-        yield high(number) < least[name], f"{where}{said}" if where else said[0].upper() + said[1:]
+        yield high(number) < least[name], _capital(f"{where}{said}")
+
+
+def _capital(said: str) -> str:
+    return said[0].upper() + said[1:]
 
 
 def _few(scored: Scored, read: Sequence[ClassReading], limits: Thresholds) -> str:

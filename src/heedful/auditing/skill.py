@@ -23,7 +23,7 @@ MEASURED = (
     "beside the best that any map of these texts could: 0 is a blank map, 1 weights in proportion to the "
     "effects of the words"
 )
-MATTERS = "a word that matters: its effect is at least a third of the strongest in its text"
+MATTERS = "a word that matters: its effect is at least a quarter of the strongest in its text"
 PAINT = f"the share of the paint that a reader sees (a fifth of the strongest or more) on {MATTERS}"
 FIRST = f"the share of texts, counted by their effects, whose most strongly painted word is {MATTERS}"
 AGAINST = "the share of the paint on words that surely (by two errors) speak against the decision"

@@ -60,8 +60,8 @@ HOW = (
     "Words are deleted at random, some at a time, and the text is read again, many times over. The skill "
     "says how well the painted weights foretell the changes: 0 is a blank text, 1 weights in proportion to "
     "what each word does. A painting without signs is lent the signs of the effects. All paintings are "
-    "judged by the same deletions, which no method has seen. A word matters if its effect is a third of the "
-    "strongest or more."
+    "judged by the same deletions, which no method has seen. A word matters if its effect is a quarter of "
+    "the strongest or more; where deletions cannot tell, because many words suffice, by what it says alone."
 )
 
 

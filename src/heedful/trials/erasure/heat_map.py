@@ -17,7 +17,7 @@ which the fourth corrects: what is left is unbiased given the signs. ‖φ‖² 
 halves of that quarter, which share no luck. Signs that are wrong by chance only ever lower the skill.
 
 Beside the skill stands what a reader sees at once: the share of the paint on live words, those that matter at
-least a third as much as the strongest word of their text.
+least a quarter as much as the strongest word of their text.
 
 Axes: B texts, M deletions, T words, S quarters, 1 for texts that were read in all their parts.
 """
@@ -31,8 +31,8 @@ from heedful.trials.erasure.random_deletions import CHANCES, HALVES, PARTS, Dele
 
 SPREAD = sum(p * (1 - p) for p in CHANCES) / len(CHANCES)  # the mean variance of whether a word stays
 GRAM = 2**22  # entries of the matrices of products held at once
-LIVE = 1 / 3  # of the strongest effect in a text, from which a word counts as one that matters
-TOLD = 6  # standard errors by which the strongest effect must stand out before words are called live or not
+LIVE = 1 / 4  # of the strongest effect in a text, from which a word counts as one that matters
+TOLD = 5  # standard errors by which the strongest effect must stand out before words are called live or not
 DUST = 1e-9  # of a probability: effects below it are the rounding of sums
 SEEN = 1 / 5  # of the strongest paint in a text, from which a reader sees a word as painted
 
@@ -80,28 +80,16 @@ class Effects:
 
     @property
     def live(self) -> Tensor:
-        """Words (B,T) that matter: a third as much as the text's strongest or more, and an error beyond it.
+        """Words (B,T) that matter: a quarter as much as the text's strongest or more, and an error beyond it.
 
         The fewer deletions, the larger the error: then fewer words count as live, never more.
         """
         sizes = self.mean.abs()
         return sizes >= LIVE * sizes.amax(1, keepdim=True) + self.error[:, None]
 
-    def paint_on(self, words: Tensor, sizes: Tensor) -> Tensor:
-        """The share (B,) of what is painted that lies on these words (B,T)."""
-        seen = painted(sizes)
-        total = seen.sum(1)
-        return (seen * words).sum(1) / total.where(total > 0, 1)
-
-    def first_is_live(self, sizes: Tensor, mask: Tensor) -> Tensor:
-        """Whether (B,) the word with the strongest paint is live; of several alike, the share that are."""
-        seen = sizes.abs().masked_fill(~mask, -1)
-        first = seen == seen.amax(1, keepdim=True)
-        return (first & self.live).sum(1) / first.sum(1)
-
     def against(self, sizes: Tensor) -> Tensor:
         """The share (B,) of the paint on words that surely speak against the decision (by two errors)."""
-        return self.paint_on(self.mean < -2 * self.error[:, None], sizes)
+        return paint_on(self.mean < -2 * self.error[:, None], sizes)
 
 
 def effects_of(found: Deletions, mask: Tensor) -> Effects:
@@ -234,6 +222,20 @@ def painted(sizes: Tensor) -> Tensor:
     """The sizes (B,T) that a reader sees: those below a fifth of the strongest are 0."""
     sizes = sizes.abs()
     return sizes * (sizes >= SEEN * sizes.amax(1, keepdim=True))
+
+
+def paint_on(words: Tensor, sizes: Tensor) -> Tensor:
+    """The share (B,) of what is painted that lies on these words (B,T)."""
+    seen = painted(sizes)
+    total = seen.sum(1)
+    return (seen * words).sum(1) / total.where(total > 0, 1)
+
+
+def first_on(words: Tensor, sizes: Tensor, mask: Tensor) -> Tensor:
+    """Whether (B,) the word with the strongest paint is one of these (B,T); of several alike, the share."""
+    seen = sizes.abs().masked_fill(~mask, -1)
+    first = seen == seen.amax(1, keepdim=True)
+    return (first & words).sum(1).double() / first.sum(1)
 
 
 def _unit(scores: Tensor, mask: Tensor) -> Tensor:

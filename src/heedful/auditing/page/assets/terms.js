@@ -16,7 +16,7 @@ const TERMS = {
   ],
   matters: [
     "words that matter",
-    "Words whose effect on the decision is at least a third of the strongest effect in their text.",
+    "Words whose effect on the decision is at least a quarter of the strongest effect in their text.",
     "Important or salient features, as the model itself has them (not as a person would mark them).",
   ],
   paint: [
