@@ -11,7 +11,7 @@ import typer
 
 from heedful.cli.bench_survival import fuzz, serve
 from heedful.cli.bench_transformer import transformer
-from heedful.cli.bench_truth import truth
+from heedful.cli.bench_truth import readings, truth
 from heedful.cli.options import AsJson, DataDir, Seed
 from heedful.cli.output import print_json, print_table, progress, say
 from heedful.errors import UserError, choose_from
@@ -310,5 +310,5 @@ def audit(
     _tell(audit(corpus, model=model, limit=limit, data_dir=data_dir), as_json)
 
 
-for _command in (transformer, truth, fuzz, serve):
+for _command in (transformer, truth, readings, fuzz, serve):
     app.command()(_command)

@@ -133,3 +133,44 @@ def _show(title: str, table: "pd.DataFrame") -> None:
     columns = [str(name) for name in named.columns]
     numbers = [name for name in columns if named[name].dtype.kind in "if"]
     print_table(title, columns, rows, right=numbers)
+
+
+def readings(
+    corpus: Annotated[
+        list[str] | None,
+        typer.Option(help="A corpus by name; sst, imdb, 20news-1 and agnews unless said. Repeatable."),
+    ] = None,
+    model: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A model by name, or minilm, which is read on sst. Both dp and minilm unless said."
+        ),
+    ] = None,
+    seeds: Annotated[int, typer.Option(min=1, help="Trainings of each model, with seeds 0, 1, …")] = 5,
+    out: Annotated[Path, typer.Option(help="Folder for what was read; a restart goes on.")] = Path(
+        "audits/readings"
+    ),
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """Train real models with several seeds, and read each on two halves of the test texts.
+
+    Takes some ten minutes. Example: `heedful bench readings --corpus sst --model dp --seeds 2`
+    """
+    from heedful.bench.readings import CORPORA, MINILM, MINILM_CORPUS
+    from heedful.bench.readings import readings as read
+
+    chosen = [
+        (source, name)
+        for name in model or ("dp", MINILM)
+        for source in ([MINILM_CORPUS] if name == MINILM else corpus or CORPORA)
+    ]
+    kept = "The trainings read so far are kept: give the same command again to go on."
+    with can_be_stopped(kept), progress("trainings", len(chosen) * seeds) as advance:
+        found = read(chosen, seeds=seeds, out=out, data_dir=data_dir, done=lambda: advance(1))
+    if as_json:
+        print_json({"schema": 1, **found.numbers})
+        return
+    for one in found.shown:
+        if not isinstance(one, str):
+            print_table(one.title, one.columns, one.rows)

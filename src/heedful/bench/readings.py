@@ -1,0 +1,117 @@
+"""Real models read again: does the reading hang on the seed of the training, or on which texts are read?
+
+A model is trained with each seed, and attention is read on two halves of the test texts that share none. The
+real MiniLM encoder (Wang et al., 2020) stays as it is; its pooler and classifier learn with each seed.
+One file a training is kept, so that a restart goes on.
+"""
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from heedful.auditing.reading import ReadSettings, ReadSubject, read_subject
+from heedful.bench.found import Found, Table
+from heedful.bench.transformer import packaged_classifier
+from heedful.data.corpus import Corpus
+from heedful.data.named import load_data
+from heedful.files import write_atomically
+from heedful.models.subject import Subject
+from heedful.training.from_corpus import train
+
+CORPORA = ("sst", "imdb", "20news-1", "agnews")
+MINILM, MINILM_CORPUS, MINILM_TEXTS = "minilm", "sst", 50  # texts of a half that it is read on
+LEARNT, STEPS, RATE = 1000, 300, 1e-3  # training texts of MiniLM's head, steps, and their size
+
+
+def readings(
+    chosen: Sequence[tuple[str, str]],
+    *,
+    seeds: int,
+    out: Path,
+    data_dir: str | Path | None = None,
+    done: Callable[[], None] = lambda: None,
+) -> Found:
+    """The readings of these (corpus, model), each trained `seeds` times and read on two halves."""
+    rows = []
+    for source, model in chosen:
+        corpus: Corpus | None = None
+        for seed in range(seeds):
+            path = out / f"{source}-{model}-{seed}.json"
+            if not path.exists():
+                corpus = corpus or load_data(source, data_dir=data_dir)
+                path.parent.mkdir(parents=True, exist_ok=True)
+                found = _read_halves(corpus, model, seed)
+                with write_atomically(path) as file:
+                    json.dump({"corpus": source, "model": model, "seed": seed, "halves": found}, file)
+            rows.append(json.loads(path.read_text(encoding="utf-8")))
+            done()
+    return Found({"readings": rows}, (_table(rows),))
+
+
+def _read_halves(corpus: Corpus, model: str, seed: int) -> list[dict[str, Any]]:
+    subject = _minilm(corpus, seed) if model == MINILM else train(corpus, model=model, seed=seed).model
+    texts = list(corpus.split("test").texts)
+    order = np.random.default_rng([seed, 14]).permutation(len(texts))
+    settings = ReadSettings(texts=MINILM_TEXTS) if model == MINILM else ReadSettings()
+    return [
+        _numbers(read_subject(subject, [texts[row] for row in half], settings=settings, seed=seed))
+        for half in np.array_split(order, 2)
+    ]
+
+
+def _numbers(found: ReadSubject) -> dict[str, Any]:
+    verdict = found.verdict
+    numbers = {"skill": verdict.skill, "paint": verdict.paint, "first": verdict.first}
+    return {
+        "reading": verdict.reading,
+        "reason": verdict.reasons[0] if verdict.reasons else "",
+        "texts": len(found.rows),
+        "instead": found.instead.ranking if found.instead else "",
+        **{name: None if one is None else round(one.value, 4) for name, one in numbers.items()},
+    }
+
+
+def _minilm(corpus: Corpus, seed: int) -> Subject:
+    """MiniLM with a pooler and a classifier that learnt from some training texts."""
+    subject = packaged_classifier(corpus.label_names)
+    part = corpus.split("train")
+    chosen = np.random.default_rng([seed, 15]).permutation(len(part))[:LEARNT]
+    texts, labels = list(part.texts), torch.as_tensor(np.asarray(part.labels)[chosen])
+    network, seen = subject.network, []
+    hook = network.bert.encoder.register_forward_hook(lambda *call: seen.append(call[2][0][:, 0]))
+    with torch.no_grad():
+        logits = [subject.logits(subject.encode([texts[row]])) for row in chosen]
+    hook.remove()
+    states = torch.cat(seen)  # (N,E) what the pooler sees of each text
+    assert len(states) == len(logits)
+    torch.manual_seed(seed)
+    head = nn.Sequential(network.bert.pooler.dense, nn.Tanh(), network.classifier)
+    head.requires_grad_(True)
+    optimiser = torch.optim.Adam(head.parameters(), lr=RATE)
+    for _ in range(STEPS):
+        optimiser.zero_grad()
+        nn.functional.cross_entropy(head(states), labels).backward()
+        optimiser.step()
+    head.requires_grad_(False)
+    return subject
+
+
+def _table(rows: Sequence[dict[str, Any]]) -> Table:
+    """One row a training: how each half reads, with C, P and F."""
+    lines = []
+    for one in rows:
+        halves = [f"{half['reading']} ({_said(half)})" for half in one["halves"]]
+        lines.append([one["corpus"], one["model"], str(one["seed"]), *halves])
+    columns = ["corpus", "model", "seed", "first half (C, P, F)", "second half (C, P, F)"]
+    return Table("Attention of real models, read on two halves of the test texts", columns, lines, left=5)
+
+
+def _said(half: dict[str, Any]) -> str:
+    return ", ".join(
+        "–" if half[name] is None else f"{half[name]:.2f}" for name in ("skill", "paint", "first")
+    )
