@@ -29,6 +29,8 @@ LINE = [
     "trials",
     "study",
     "auditing",
+    "highlights",
+    "comparing",
     "papers",
     "gallery",
     "bench",

@@ -1,7 +1,7 @@
 """`Audit`: what an audit found, typed; and `audit.json`, which only this file writes and reads. No torch.
 
 audit.json        the verdict, the answers and what a page shows
-findings.parquet, rows.parquet, words.parquet    the same as tables
+findings.parquet, rows.parquet, words.parquet, pool.parquet    the same as tables
 figures/          PNG and SVG
 index.html        the page
 """

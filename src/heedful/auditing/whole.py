@@ -18,6 +18,7 @@ from heedful.auditing.groups import read_groups
 from heedful.auditing.own_rankings import own_rankings
 from heedful.auditing.page import write_page
 from heedful.auditing.plan import AuditSettings, begun_in, claim_folder, make_plan, settings_with
+from heedful.auditing.pool import pool_table
 from heedful.auditing.plausibility import check_rationales, plausibility
 from heedful.auditing.questions import QUESTIONS, NotAsked
 from heedful.auditing.result import FIGURES, SCHEMA, Audit, AuditVerdict, sentence_of, write_audit
@@ -200,7 +201,7 @@ def ask_all(
         **_about(asking, len(stored)),
     }
     found = Audit(folder, verdict, tuple(answers), content)
-    _write_tables(found, asking.read.rows, table)
+    _write_tables(found, asking.read.rows, table, pool_table(asking))
     write_audit(folder, content)
     write_page(folder)
     return found
@@ -285,6 +286,7 @@ def _about(asking: Asking, stored: int) -> dict[str, Any]:
         "data": {
             "name": audited.corpus.name,
             "split": settings.split,
+            "fingerprint": audited.corpus.fingerprint,
             "instances": len(plan.pool),
             "accuracy": accuracy_finding(asking).to_dict(),
             "majority": float(counts.max() / max(1, counts.sum())),
@@ -349,9 +351,11 @@ def _others(asking: Asking) -> Sequence[Any]:
         return ()
 
 
-def _write_tables(found: Audit, rows: "pandas.DataFrame", words: "pandas.DataFrame | None") -> None:
+def _write_tables(
+    found: Audit, rows: "pandas.DataFrame", words: "pandas.DataFrame | None", pool: "pandas.DataFrame"
+) -> None:
     kept = rows.drop(columns=[name for name in rows if name.startswith("map_")])
-    tables = {"findings": found.to_frame(), "rows": kept, "words": words}
+    tables = {"findings": found.to_frame(), "rows": kept, "words": words, "pool": pool}
     for name, table in tables.items():
         if table is not None:
             with write_atomically(found.folder / f"{name}.parquet", "wb") as file:

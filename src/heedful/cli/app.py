@@ -13,6 +13,8 @@ from typer.core import TyperGroup
 from heedful import __version__
 from heedful.cli import bench, data
 from heedful.cli.audit import audit
+from heedful.cli.card import card
+from heedful.cli.compare import compare
 from heedful.cli.debate import debate
 from heedful.cli.demo import demo
 from heedful.cli.erase import erase
@@ -20,6 +22,7 @@ from heedful.cli.explain import explain
 from heedful.cli.flow import flow
 from heedful.cli.gallery import gallery
 from heedful.cli.heads import heads
+from heedful.cli.highlight import highlight
 from heedful.cli.models import models
 from heedful.cli.output import speak
 from heedful.cli.repeated import refuse_repeated
@@ -101,6 +104,9 @@ def heedful(
 for command in (
     demo,
     audit,
+    highlight,
+    compare,
+    card,
     train,
     explain,
     scores,

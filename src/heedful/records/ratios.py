@@ -74,6 +74,49 @@ def ratios(
     return Ratios(_over(total), pulls, _over(drawn))
 
 
+def difference_of_ratios(
+    first: ArrayLike,
+    second: ArrayLike,
+    *,
+    texts: ArrayLike,
+    level: float = 0.95,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> tuple[Estimate, Estimate, Estimate]:
+    """Two ratios of sums, and the second minus the first, from rows (n,2) of numerator and denominator.
+
+    Rows of the same `texts` (n,) are drawn together, so the difference is paired where a text has both; a
+    row that a ratio does not know is 0 in both columns. Texts are drawn within those that have the first
+    alone, the second alone, or both.
+    """
+    both = np.column_stack([np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)])
+    which = _numbered(texts)
+    table = np.zeros((int(which.max(initial=-1)) + 1, 4))
+    known = np.zeros((len(table), 2), dtype=bool)
+    np.add.at(table, which, both)
+    np.logical_or.at(known, which, (both.reshape(len(both), 2, 2) != 0).any(2))
+    group = known @ np.array([1, 2])
+    total = table.sum(0)
+    drawn, pulls = np.zeros((resamples, 4)), _each_over(total - table)
+    for number in np.unique(group):
+        own = group == number
+        drawn += (
+            _counts.__wrapped__(int(own.sum()), resamples, seed, int(number)).astype(np.float64) @ table[own]
+        )
+        pulls[own] = pulls[own].mean(0) - pulls[own]
+    values, draws = _each_over(total), _each_over(drawn)
+    if not np.isfinite(values).all():
+        raise ValueError("a ratio of nothing: leave it out")
+    ends = [_estimate(values[place], pulls[:, place], draws[:, place], level) for place in (0, 1)]
+    apart = [part[..., 1] - part[..., 0] for part in (values, pulls, draws)]
+    return ends[0], ends[1], _estimate(float(apart[0]), apart[1], apart[2], level)
+
+
+def _each_over(sums: Floats) -> Floats:
+    """The two ratios (...,2) of sums (...,4); not a number where a denominator is not above 0."""
+    return np.concatenate([_over(sums[..., :2]), _over(sums[..., 2:])], axis=-1)
+
+
 def _over(sums: Floats) -> Floats:
     """All columns (...,C+1) over the last; not a number where that is not above 0."""
     with np.errstate(divide="ignore", invalid="ignore"):

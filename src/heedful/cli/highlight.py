@@ -1,0 +1,105 @@
+"""`heedful highlight`: for every text the words that decide, ready to be shown to people."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from heedful.cli.options import AsJson, DataDir, Device, Encoding, OneLabel, Seed, TextColumn, Threshold
+from heedful.cli.output import print_json, progress, say
+from heedful.cli.stopping import can_be_stopped
+
+if TYPE_CHECKING:
+    from heedful.highlights.making import Tally
+
+SCHEMA = 1
+
+
+def highlight(
+    model: Annotated[str, typer.Argument(help="A run folder, or hf:PATH_OR_NAME.")],
+    texts: Annotated[
+        str, typer.Argument(help="Texts, which need no labels: a file, or a corpus by name (its test split).")
+    ],
+    out: Annotated[
+        list[Path],
+        typer.Option("--out", help="File to write: .html, .csv, .jsonl or .parquet. May be given again."),
+    ],
+    audit: Annotated[
+        Path | None, typer.Option("--audit", help="An audit of this model: highlights by what it found best.")
+    ] = None,
+    by: Annotated[
+        str | None,
+        typer.Option("--by", help="Highlight by this ranking of words (docs/words.md), or by `changes`."),
+    ] = None,
+    strength: Annotated[
+        str | None,
+        typer.Option(
+            "--strength",
+            help="How a word's change is measured: deletions, or leave-one-out. Default: the first where it "
+            "has a closed form.",
+        ),
+    ] = None,
+    no_texts: Annotated[
+        bool, typer.Option("--no-texts", help="Keep texts and words out of everything that is written.")
+    ] = False,
+    text: TextColumn = None,
+    encoding: Encoding = None,
+    on: Annotated[
+        str, typer.Option("--on", help="The split of a named corpus: train, dev or test.")
+    ] = "test",
+    audit_label: OneLabel = None,
+    threshold: Threshold = None,
+    data_dir: DataDir = None,
+    seed: Seed = 0,
+    device: Device = "cpu",
+    as_json: AsJson = False,
+) -> None:
+    """Highlight the words that decide, in all your texts, by the map that was measured best for this model.
+
+    Each highlighted word has its strength: how much it changes the probability of the decision. Where no
+    single word decides this is said, and nothing is painted. Without --audit or --by a small audit of its own
+    chooses the map. A command that was stopped goes on when it is given again.
+
+    Example: `heedful highlight runs/sst-dp reviews.csv --out page.html --audit audits/sst-dp`
+    """
+    from heedful.highlights.making import highlight_files
+    from heedful.highlights.texts import open_texts
+    from heedful.training.model_by_name import Asked
+
+    found = open_texts(texts, text=text, encoding=encoding, on=on, data_dir=data_dir)
+    for note in found.notes:
+        say(note)
+    with can_be_stopped("What is done so far is kept: give the same command again to go on."):
+        tally = highlight_files(
+            model,
+            found,
+            out,
+            audit=audit,
+            by=by,
+            strength=strength,
+            keep_texts=not no_texts,
+            asked=Asked(label=audit_label, threshold=threshold),
+            device=device,
+            seed=seed,
+            progress=progress,
+            say=say,
+        )
+    if as_json:
+        print_json({"schema": SCHEMA, **tally.to_dict()})
+    else:
+        show(tally)
+
+
+def show(tally: "Tally") -> None:
+    """How many texts have highlights, and where they are."""
+    from heedful.highlights.page import MANY
+
+    typer.echo(f"{tally.marked:,} of {tally.texts:,} texts have a word that decides.")
+    if tally.nobody:
+        typer.echo(f"In {tally.nobody:,} no single word decides, and nothing is highlighted.")
+    if tally.flips:
+        typer.echo(f"Of {tally.flips:,} the smallest set of words that changes the decision is known.")
+    for path in tally.outs:
+        say(f"Written: {path} ({path.stat().st_size / 1e6:.1f} MB).")
+    if tally.texts > MANY and any(path.suffix.lower() == ".html" for path in tally.outs):
+        say(f"A page of more than {MANY:,} texts is slow to open: for programs take .jsonl or .parquet.")

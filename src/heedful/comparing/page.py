@@ -1,0 +1,74 @@
+"""The page of a comparison: static, without a script, in the manner of the highlights' page."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from heedful import __version__
+from heedful.auditing.names import named
+from heedful.files import write_atomically
+from heedful.highlights.page import foot_of, head_of
+from heedful.highlights.snippet import shown
+
+if TYPE_CHECKING:
+    from heedful.comparing.comparison import Comparison, Difference
+
+
+def write_comparison(path: str | Path, found: "Comparison") -> None:
+    """Write the page, whole or not at all."""
+    with write_atomically(path) as file:
+        file.write(head_of(f"{found.first.folder} and {found.second.folder}"))
+        file.writelines(tables_of(found))
+        file.write(foot_of(f"Made by heedful {__version__}."))
+
+
+def tables_of(found: "Comparison") -> Iterator[str]:
+    """The comparison as HTML: the sentence, both readings, the numbers, the words."""
+    yield f"<h1>{shown(found.sentence)}</h1>\n"
+    for note in found.notes:
+        yield f'<p class="notice">{shown(note)}</p>\n'
+    yield '<h2>Both readings</h2>\n<div class="scroll"><table><tr><th></th><th>model</th><th>reads</th><th>to show</th></tr>\n'
+    for word, side in (("first", found.first), ("second", found.second)):
+        cells = (word, f"{side.folder}: {side.name}", side.reading, named(side.best))
+        yield f"<tr>{''.join(f'<td>{shown(cell)}</td>' for cell in cells)}</tr>\n"
+    yield "</table></div>\n<h2>Numbers</h2>\n"
+    how = (
+        f"Differences are the second minus the first, with 95 % intervals from a bootstrap over texts"
+        f"{', paired where both read the same text' if found.paired else ', unpaired'}. ▲ the second is better, "
+        "▼ the first is, · cannot be told."
+    )
+    yield f'<p class="soft">{how}</p>\n<div class="scroll"><table>'
+    yield "<tr><th>number</th><th>first</th><th>second</th><th>difference</th><th>texts</th></tr>\n"
+    for one in found.differences:
+        yield _row(one)
+    yield "</table></div>\n<h2>Words that moved</h2>\n"
+    if not found.moved:
+        yield "<p>Words cannot be compared: an audit has no table of words, or its model shows no attention.</p>\n"
+        return
+    yield (
+        '<p class="soft">The average attention to a word where it occurs, in each audit; the largest '
+        "differences of words that occur often enough in both. The tables keep averages, so these have no "
+        'intervals.</p>\n<div class="scroll"><table>'
+        "<tr><th>word</th><th>first</th><th>second</th><th>change</th><th>times, at least</th></tr>\n"
+    )
+    for word in found.moved:
+        change = f"{'▲' if word.second > word.first else '▼'} {word.second - word.first:+.3f}"
+        cells = (f"{word.first:.3f}", f"{word.second:.3f}", change, f"{word.count:,}")
+        numbers = "".join(f'<td class="number">{cell}</td>' for cell in cells)
+        yield f'<tr><td dir="auto">{shown(word.word)}</td>{numbers}</tr>\n'
+    yield "</table></div>\n"
+
+
+def _row(one: "Difference") -> str:
+    sign = {"second": "▲", "first": "▼", "": "·"}[one.better]
+    ends = one.difference.interval
+    assert ends is not None
+    low, high = (f"{end:+.2f}" if abs(end) < 1e9 else "∞" for end in (ends.low, ends.high))
+    cells = (
+        f"{one.first.value:.2f}",
+        f"{one.second.value:.2f}",
+        f"{sign} {one.difference.value:+.2f} [{low}, {high}]",
+        f"{one.texts[0]:,} and {one.texts[1]:,}, {one.texts[2]:,} in both",
+    )
+    numbers = "".join(f'<td class="number">{shown(cell)}</td>' for cell in cells)
+    return f'<tr><td><b>{shown(one.name)}</b><br><span class="soft">{shown(one.measured)}</span></td>{numbers}</tr>\n'
