@@ -24,3 +24,11 @@ def test_an_example_ends_with_a_verdict_and_its_page(name, tmp_path):
     pages = list(tmp_path.glob("audit-of-*/index.html"))
     assert len(pages) == 1
     assert any(reading in said for reading in ("faithful", "use with care", "do not show", "cannot say"))
+
+
+@pytest.mark.slow
+def test_a_trainer_run_ends_with_an_audit_and_a_card(tmp_path):
+    said = run("trainer_callback.py", folder=tmp_path)
+    assert (tmp_path / "audit-of-training" / "index.html").exists()
+    assert "model-index:" in (tmp_path / "CARD.md").read_text(encoding="utf-8")
+    assert any(reading in said for reading in ("faithful", "use with care", "do not show", "cannot say"))

@@ -11,9 +11,9 @@ from heedful.lazy import lazily
 if TYPE_CHECKING:
     from heedful.auditing.result import Audit as Audit
     from heedful.auditing.whole import audit as audit
+    from heedful.comparing.card import model_card as model_card
     from heedful.comparing.comparison import Comparison as Comparison
     from heedful.comparing.comparison import compare as compare
-    from heedful.comparing.card import model_card as model_card
     from heedful.data.corpus import Corpus as Corpus
     from heedful.data.named import load_data as load_data
     from heedful.highlights.making import highlight as highlight

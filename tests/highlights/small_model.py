@@ -12,8 +12,11 @@ OTHER = ("film", "story", "scene", "plot", "actors", "music", "camera", "evening
 CLASSES = ("bad", "good")
 
 
-def small_model(worth=None, *, bias=0.0):
-    """One score: the mean worth of the words, equally attended, and a bias."""
+def small_model(worth=None, *, bias=0.0, others=0.1):
+    """One score: the mean worth of the words, equally attended, and a bias.
+
+    The others are worth a little, for either class in turn, so that neither is decided when nothing speaks.
+    """
     worth = WORTH if worth is None else worth
     vocabulary = Vocabulary.build([*worth, *OTHER])
     model = build_model(ModelSettings(embedding=2, head_bias=True), vocabulary, CLASSES).eval()
@@ -23,6 +26,8 @@ def small_model(worth=None, *, bias=0.0):
         table = model.embedding.weight
         for word, value in worth.items():
             table[vocabulary.words.index(word), 0] = value
+        for place, word in enumerate(OTHER):
+            table[vocabulary.words.index(word), 0] = others * (1 + 0.13 * place) * (-1) ** place  # no ties
         model.head.weight[0, 0] = 6.0
         if model.head.bias is not None:
             model.head.bias[0] = bias

@@ -1,19 +1,20 @@
 """Highlights from model and texts to files: what is marked, what is said, and what is written."""
 
 import json
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
 import pytest
-from small_model import CLASSES, WORTH, small_model, texts_of
+from small_model import CLASSES, OTHER, WORTH, small_model, texts_of
 
 import heedful
 from heedful.errors import UserError
-from heedful.highlights import Highlights
-from heedful.highlights import making
+from heedful.highlights import Highlights, making
 from heedful.highlights.choosing import CHANGES
 from heedful.highlights.marking import NO_WORDS, NOBODY
 from heedful.highlights.texts import Texts, open_texts, survey
+from heedful.models.trace import decisions
 
 
 @pytest.fixture(scope="module")
@@ -30,8 +31,23 @@ def test_the_word_that_decides_is_marked_with_its_change(found):
         assert marked[own].effect > 0.05
         assert item.text[marked[own].start : marked[own].end] == own
         assert item.decision == CLASSES[int(WORTH[own] > 0)]
-        assert item.flip is not None
-        assert item.flip.words == (own,) or own in item.flip.words
+
+
+def test_a_flipping_set_flips_and_no_smaller_one_does(found):
+    model = small_model()
+
+    def decides(words):
+        return CLASSES[int(decisions(model.logits(model.encode([" ".join(words)])))[0])]
+
+    known = [item for item in found if item.flip is not None]
+    assert len(known) > 50
+    for item in known[:20]:
+        words = item.text.split()
+        rest = [word for place, word in enumerate(words) if place not in item.flip.places]
+        assert decides(rest) == item.flip.to != item.decision
+        for gone in combinations(range(len(words)), len(item.flip.places) - 1):
+            kept = [word for place, word in enumerate(words) if place not in gone]
+            assert decides(kept) == item.decision
 
 
 def test_it_says_that_a_small_audit_chose_the_map():
@@ -43,7 +59,7 @@ def test_it_says_that_a_small_audit_chose_the_map():
 
 
 def test_a_text_in_which_nothing_is_surely_moved_has_no_marks():
-    found = heedful.highlight(small_model(), [*texts_of(30), "film story scene plot actors music camera"])
+    found = heedful.highlight(small_model(), [*texts_of(30), "film film film film film film film film"])
     assert found[30].marks == ()
     assert found[30].said == NOBODY
 
@@ -61,7 +77,7 @@ def test_a_default_class_is_never_painted():
         " ".join(np.random.default_rng(row).choice(["film", "story", "music", "letter"], 8))
         for row in range(40)
     ]
-    found = heedful.highlight(small_model(worth, bias=-1.5), texts)
+    found = heedful.highlight(small_model(worth, bias=-1.5, others=0.0), texts)
     assert found.about.defaults == ("bad",)
     bad = [item for item in found if item.decision == "bad"]
     assert len(bad) >= 40
@@ -82,8 +98,10 @@ def test_the_cut_into_pieces_changes_nothing(found, monkeypatch):
 
 
 def test_words_of_a_black_box_are_measured_by_leaving_them_out():
+    worth = {**WORTH, **{word: 0.2 * (-1) ** place for place, word in enumerate(OTHER)}}
+
     def predict(texts):
-        margin = np.array([sum(WORTH.get(word, 0.0) for word in text.split()) for text in texts])
+        margin = np.array([sum(worth.get(word, 0.0) for word in text.split()) for text in texts])
         return 1 / (1 + np.exp(-margin))
 
     found = heedful.highlight(predict, texts_of(40), classes=CLASSES)
@@ -99,7 +117,7 @@ def test_a_map_of_ones_own_paints(found):
         return scores
 
     own = heedful.highlight(
-        small_model(),
+        small_model(others=0.0),
         ["gorgeous film witty scene", "film gorgeous scene plot"],
         by="mine",
         rankings={"mine": first_word},

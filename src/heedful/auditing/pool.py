@@ -5,7 +5,7 @@ guessed from one.
 """
 
 import hashlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from heedful.auditing.asking import Asking
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 
 def pool_table(asking: Asking) -> "pandas.DataFrame":
-    """One row a text of the pool: its number in the split, label, decision and, where texts are kept, digest."""
+    """One row a text of the pool: its number in the split, label, decision and, if texts are kept, digest."""
     import pandas
 
     plan, settings = asking.plan, asking.settings
-    columns = {"row": plan.pool, "label": asking.labels, "decided": asking.decided}
+    columns: dict[str, Any] = {"row": plan.pool, "label": asking.labels, "decided": asking.decided}
     if settings.keep_texts:
         texts = plan.audited.corpus.split(settings.split).texts
         columns["text"] = [digest_of_text(texts[row]) for row in plan.pool]

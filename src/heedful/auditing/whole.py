@@ -18,8 +18,8 @@ from heedful.auditing.groups import read_groups
 from heedful.auditing.own_rankings import own_rankings
 from heedful.auditing.page import write_page
 from heedful.auditing.plan import AuditSettings, begun_in, claim_folder, make_plan, settings_with
-from heedful.auditing.pool import pool_table
 from heedful.auditing.plausibility import check_rationales, plausibility
+from heedful.auditing.pool import pool_table
 from heedful.auditing.questions import QUESTIONS, NotAsked
 from heedful.auditing.result import FIGURES, SCHEMA, Audit, AuditVerdict, sentence_of, write_audit
 from heedful.auditing.word_table import word_entries, word_table

@@ -75,7 +75,7 @@ def _section(audit: Audit) -> list[str]:
         "",
         *(f"- {_plain(reason)}" for reason in verdict.reasons),
         "",
-        "| | value | 95 % interval | texts |",
+        "| | value | interval | texts |",
         "|---|---|---|---|",
         f"| accuracy | {accuracy['value']:.3f} | {_ends(accuracy['interval'])} | {accuracy['count']:,} |",
     ]
@@ -100,14 +100,15 @@ def _small_print(audit: Audit) -> list[str]:
     known, data = rates(), audit.content["data"]
     methods = audit.content["methods"]
     return [
-        f"Measured on {methods['texts_read_many_times']:,} texts of {_plain(data['name'])} ({data['split']}), "
-        f"with {methods['changed_texts_read']:,} changed texts read, by heedful {__version__} "
-        f"(seed {methods['seed']}).",
+        f"Measured on {methods['texts_read_many_times']:,} texts of {_plain(data['name'])} "
+        f"({data['split']}), with {methods['changed_texts_read']:,} changed texts read, by heedful "
+        f"{__version__} (seed {methods['seed']}). Intervals of highlights have {audit.verdict.level:.1%} at "
+        "this look, which is 95 % over all looks; that of the accuracy has 95 %.",
         "",
         f"**How often such readings are wrong.** On {known['models']} models whose deciding words are known, "
         f"{known['wrong_faithful']} of {known['wrong']} wrong highlights were read “faithful” (at most "
-        f"{known['wrong_faithful_most']:.1%}, one-sided 95 %) and {known['wrong_not_shown']} “do not show”; of "
-        f"{known['right']} right ones {known['right_faithful']} were read “faithful” and "
+        f"{known['wrong_faithful_most']:.1%}, one-sided 95 %) and {known['wrong_not_shown']} “do not show”; "
+        f"of {known['right']} right ones {known['right_faithful']} were read “faithful” and "
         f"{known['right_not_shown']} “do not show”.",
     ]
 

@@ -241,7 +241,7 @@ def _difference(
     """The number of both, where both have it."""
     if parts[0] is None or parts[1] is None:
         return None
-    (keys, first), (others, second) = parts
+    (keys, first), (others, second) = parts[0], parts[1]
     shared = np.intersect1d(keys, others) if paired else keys[:0]
     if not paired:
         keys, others = np.char.add("a", keys.astype(str)), np.char.add("b", others.astype(str))
@@ -289,8 +289,8 @@ def _notes(audits: list[Audit], sides: list[Side], paired: bool, shared: int) ->
     notes = []
     if not paired:
         notes.append(
-            "The audits have no text in common, so they are compared as independent samples: a difference may "
-            "come from the texts."
+            "The audits have no text in common, so they are compared as independent samples: a difference "
+            "may come from the texts."
         )
     elif shared < max(side.texts for side in sides):
         notes.append(f"{shared:,} texts are in both audits; the others count for their own side alone.")

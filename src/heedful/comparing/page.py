@@ -27,23 +27,25 @@ def tables_of(found: "Comparison") -> Iterator[str]:
     yield f"<h1>{shown(found.sentence)}</h1>\n"
     for note in found.notes:
         yield f'<p class="notice">{shown(note)}</p>\n'
-    yield '<h2>Both readings</h2>\n<div class="scroll"><table><tr><th></th><th>model</th><th>reads</th><th>to show</th></tr>\n'
+    yield '<h2>Both readings</h2>\n<div class="scroll"><table>'
+    yield "<tr><th></th><th>model</th><th>reads</th><th>to show</th></tr>\n"
     for word, side in (("first", found.first), ("second", found.second)):
-        cells = (word, f"{side.folder}: {side.name}", side.reading, named(side.best))
-        yield f"<tr>{''.join(f'<td>{shown(cell)}</td>' for cell in cells)}</tr>\n"
+        cells = (f"{side.folder}: {side.name}", side.reading, named(side.best))
+        rest = "".join(f"<td>{shown(cell)}</td>" for cell in cells)
+        yield f'<tr><td class="number">{word}</td>{rest}</tr>\n'
     yield "</table></div>\n<h2>Numbers</h2>\n"
     how = (
         f"Differences are the second minus the first, with 95 % intervals from a bootstrap over texts"
-        f"{', paired where both read the same text' if found.paired else ', unpaired'}. ▲ the second is better, "
-        "▼ the first is, · cannot be told."
+        f"{', paired where both read the same text' if found.paired else ', unpaired'}. ▲ the second is "
+        "better, ▼ the first is, · cannot be told."
     )
-    yield f'<p class="soft">{how}</p>\n<div class="scroll"><table>'
-    yield "<tr><th>number</th><th>first</th><th>second</th><th>difference</th><th>texts</th></tr>\n"
+    yield f'<p class="soft">{how}</p>\n<div class="scroll"><table class="stack">'
+    yield "<tr><th></th><th>first</th><th>second</th><th>difference</th><th>texts</th></tr>\n"
     for one in found.differences:
         yield _row(one)
     yield "</table></div>\n<h2>Words that moved</h2>\n"
     if not found.moved:
-        yield "<p>Words cannot be compared: an audit has no table of words, or its model shows no attention.</p>\n"
+        yield "<p>Words cannot be compared: an audit has no table of them, or its model no attention.</p>\n"
         return
     yield (
         '<p class="soft">The average attention to a word where it occurs, in each audit; the largest '
@@ -51,11 +53,11 @@ def tables_of(found: "Comparison") -> Iterator[str]:
         'intervals.</p>\n<div class="scroll"><table>'
         "<tr><th>word</th><th>first</th><th>second</th><th>change</th><th>times, at least</th></tr>\n"
     )
-    for word in found.moved:
-        change = f"{'▲' if word.second > word.first else '▼'} {word.second - word.first:+.3f}"
-        cells = (f"{word.first:.3f}", f"{word.second:.3f}", change, f"{word.count:,}")
-        numbers = "".join(f'<td class="number">{cell}</td>' for cell in cells)
-        yield f'<tr><td dir="auto">{shown(word.word)}</td>{numbers}</tr>\n'
+    for moved in found.moved:
+        change = f"{'▲' if moved.second > moved.first else '▼'} {moved.second - moved.first:+.3f}"
+        numbers = (f"{moved.first:.3f}", f"{moved.second:.3f}", change, f"{moved.count:,}")
+        written = "".join(f'<td class="number">{cell}</td>' for cell in numbers)
+        yield f'<tr><td dir="auto">{shown(moved.word)}</td>{written}</tr>\n'
     yield "</table></div>\n"
 
 
@@ -70,5 +72,10 @@ def _row(one: "Difference") -> str:
         f"{sign} {one.difference.value:+.2f} [{low}, {high}]",
         f"{one.texts[0]:,} and {one.texts[1]:,}, {one.texts[2]:,} in both",
     )
-    numbers = "".join(f'<td class="number">{shown(cell)}</td>' for cell in cells)
-    return f'<tr><td><b>{shown(one.name)}</b><br><span class="soft">{shown(one.measured)}</span></td>{numbers}</tr>\n'
+    columns = ("first", "second", "difference", "texts")
+    numbers = "".join(
+        f'<td class="number" data-name="{column}">{shown(cell)}</td>'
+        for column, cell in zip(columns, cells, strict=True)
+    )
+    name = f'<b>{shown(one.name)}</b><br><span class="soft">{shown(one.measured)}</span>'
+    return f"<tr><td>{name}</td>{numbers}</tr>\n"

@@ -51,8 +51,8 @@ PIECE, PIECE_AGAIN = 4000, 64  # texts of a piece, where deletions are products,
 PLACES, PLACES_AGAIN = 16_384, 2048  # B × T of one batch
 PROBE = 4  # texts by whose answers a model is known
 UNITS = {
-    "deletions": "how much the word changes the probability of the decision on average, over random deletions "
-    "of the other words; ± is the standard error.",
+    "deletions": "how much the word changes the probability of the decision on average, over random "
+    "deletions of the other words; ± is the standard error.",
     "leave-one-out": "how far the probability of the decision falls when this word alone is taken out of the "
     "text. The model answers alike each time, so there is no error to give.",
 }

@@ -59,17 +59,19 @@ class Marking:
         small = _flips(reader)
         chances = probabilities(reader.logits).cpu()
         decided = reader.decided.cpu()
-        shown = shown.numpy()
         effect, error = found.effect.numpy().round(4), found.error.numpy().round(4)
+        marked = shown.numpy()
         items = []
         for row in range(len(batch)):
             code = int(decided[row])
             decision = self.subject.classes[code]
             default = decision in self.choice.defaults
-            marks = () if default else self._marks(reader.batch, row, shown[row], effect[row], error[row])
+            marks = () if default else self._marks(reader.batch, row, marked[row], effect[row], error[row])
             said = self._default(decision) if default else "" if marks else NOBODY
             if marks and missed[row]:
-                said = f"Highlighting by {called(self.choice.by)} misses what matters here: measured changes are shown."
+                said = (
+                    f"Highlighting by {called(self.choice.by)} misses what matters here: changes are shown."
+                )
             items.append(
                 Highlight(
                     number=int(batch.rows[row]),

@@ -1,4 +1,4 @@
-"""A page of highlighted texts: one static file without a script, under a policy that lets nothing else in. No torch."""
+"""A page of highlighted texts: one static file without a script, which loads nothing. No torch."""
 
 from collections.abc import Iterable, Iterator
 from html import escape
@@ -16,9 +16,9 @@ def page_parts(about: About, items: Iterable[Highlight], count: int) -> Iterator
     yield f"<h1>What decides in {count:,} texts, for {shown(about.model)}</h1>\n"
     yield f'<p class="notice">Words are highlighted by {shown(about.called)}. {shown(about.why)}</p>\n'
     yield (
-        f"<p><b>The number beside a word</b> is in points of probability: {shown(about.unit)} A solid line and "
-        "+ speak for the decision, a dashed line and − against it; the stronger the paint, the larger the "
-        "change. A word is highlighted only if its change is at least 5 points and surely not noise.</p>\n"
+        f"<p><b>The number beside a word</b> is in points of probability: {shown(about.unit)} A solid line "
+        "and + speak for the decision, a dashed line and − against it; the stronger the paint, the larger "
+        "the change. A word is highlighted only if its change is 5 points or more and surely not noise.</p>\n"
     )
     if about.defaults:
         names = " and ".join(f"“{shown(name)}”" for name in about.defaults)

@@ -15,9 +15,10 @@ from heedful.errors import listed
 from heedful.highlights.result import LISTED, Highlight, Mark
 
 STEPS = (0.1, 0.2, 0.4)  # changes of probability from which the paint is a step stronger
-# Controls but tab and line ends, direction marks and isolates, separators of lines, surrogates, non-characters.
+# Controls but tab and line ends, direction marks and isolates, line separators, surrogates, non-characters.
 _UNSHOWABLE = re.compile(
-    "[\x00-\x08\x0b\x0c\x0e-\x1d\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]"
+    "[\x00-\x08\x0b\x0c\x0e-\x1d\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069"
+    "\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]"
 )
 
 

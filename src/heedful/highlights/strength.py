@@ -5,7 +5,7 @@ others, φ of `trials.erasure.heat_map`, estimated with a standard error. *leave
 the word alone is taken out of the whole text; a model answers alike each time, so it has no error, but
 it is blind to words of which each would suffice.
 
-The estimate of φ needs a first guess g of the effects, which may be anything that does not know the deletions:
+The estimate of φ needs a first guess g of the effects, be it anything that does not know the deletions:
 φ = g + Σ (f − g·z̃) z̃ / Σ p(1 − p) is right whatever the guess, and the better it is the smaller the error.
 Here it is leave-one-out in log-odds and, of a linear head, what each word contributes, both stretched to fit.
 Deletions come in mirrored pairs, which are not independent of each other, so the error is taken over pairs.
@@ -82,11 +82,14 @@ def _regressed(kept: Tensor, said: Tensor, mask: Tensor, guess: Tensor) -> tuple
     # Half the difference of a pair: what both words and mirror say alike cancels.
     odd = ((f[:, :, 0] - f[:, :, 1].flip(-1)) / 2).flatten(1).float()  # (B,R)
     told = torch.einsum("brt,bgt->brg", first, guess.float())
-    gram = told.mT @ told + 1e-6 * torch.eye(told.shape[2])
-    stretch = torch.linalg.solve(gram, told.mT @ odd[..., None])  # (B,G,1)
-    left = odd - (told @ stretch)[..., 0]
+    gram = (told.mT @ told).double()
+    # A trifle of ridge: guesses may say the same, or nothing.
+    trifle = 1e-6 * gram.diagonal(dim1=1, dim2=2).sum(1) + 1e-12
+    gram = gram + trifle[:, None, None] * torch.eye(gram.shape[2], dtype=gram.dtype)
+    stretch = torch.linalg.solve(gram, (told.mT @ odd[..., None]).double())  # (B,G,1)
+    left = odd - (told @ stretch.float())[..., 0]
     weight = SPREAD * (many // TIMES)
-    fitted = (stretch.double() * guess).sum(1)
+    fitted = (stretch * guess).sum(1)
     effect = fitted + torch.einsum("brt,br->bt", first, left).double() / weight
     square = torch.einsum("brt,br->bt", first.square(), left.square()).double()
     return effect * mask, square.sqrt() / weight * mask
@@ -98,7 +101,8 @@ def _guesses(reader: Reader) -> Tensor:
     if reader.trace.linear is not None:
         guesses.append(contribution(reader))
     found = torch.stack([guess.double().cpu() for guess in guesses], dim=1)
-    return found / found.norm(dim=2, keepdim=True).clamp(min=1e-12)
+    length: Tensor = found.norm(dim=2, keepdim=True)
+    return found / length.clamp(min=1e-12)
 
 
 def _falls(reader: Reader) -> Strengths:

@@ -76,7 +76,8 @@ def survey(texts: Texts, most: int, *, seed: int = 0) -> Survey:
     """Walk once: count, digest, and draw at most so many texts that have words (each is as likely)."""
     generator = np.random.default_rng([seed % 2**63, 17])
     digest = hashlib.blake2b(digest_size=8)
-    count, worded, drawn = 0, 0, []
+    count, worded = 0, 0
+    drawn: list[str] = []
     for text in texts.walk():
         count += 1
         digest.update(text.encode("utf-8", "surrogatepass"))
