@@ -167,9 +167,9 @@ def flips(own, shuffled, other=0, count=40, **columns):
     return pd.DataFrame(
         {
             "items": 5,
-            "top_attention": place < own,
-            "top_shuffled": place < shuffled,
-            "other_attention": place < other,
+            "single_attention_top_flips": place < own,
+            "single_shuffled_top_flips": place < shuffled,
+            "single_attention_other_flips": place < other,
             **columns,
         }
     )
@@ -215,7 +215,7 @@ def test_the_top_item_may_be_unclear():
 
 def test_texts_of_one_item_are_left_out_and_without_others_it_is_not_asked():
     frame = flips(30, 10)
-    more = pd.concat([frame, frame.assign(items=1, top_attention=True)])
+    more = pd.concat([frame, frame.assign(items=1, single_attention_top_flips=True)])
     assert top.answer(more, asking()).finding.value == 0.75
     with pytest.raises(NotAsked, match="two items"):
         top.answer(frame.assign(items=1), asking())
@@ -320,7 +320,7 @@ def test_undefined_agreement_is_left_out_and_counted():
 def apart(divergence, *, exact=True, count=12):
     return pd.DataFrame(
         {"divergence": divergence, "divergence_shuffled": 0.5, "divergence_random": 0.25, "permuted": 0.125,
-         "change": 0.01, "exact": exact}, index=range(count),
+         "change": 0.01, "kind": "exact" if exact else "lower bound"}, index=range(count),
     )  # fmt: skip
 
 
@@ -351,11 +351,14 @@ def test_an_exact_adversary_that_may_be_far_is_unsure():
     assert found.answer.startswith("Perhaps.")
 
 
-def test_texts_of_one_item_cannot_be_permuted():
+def test_texts_of_one_item_have_no_other_weights():
     rows = apart(0.25)
-    rows.loc[:5, "permuted"] = NAN
-    assert adversary.answer(rows, asking()).evidence[0].count == 6
-    assert adversary.answer(rows.assign(permuted=NAN), asking()).evidence == ()
+    rows.loc[:5, ["divergence", "divergence_shuffled", "divergence_random", "permuted"]] = NAN
+    found = adversary.answer(rows, asking())
+    assert (found.finding.count, found.evidence[0].count) == (6, 6)
+    assert found.finding.baselines["random"].value == 0.25
+    with pytest.raises(NotAsked, match="none has other weights"):
+        adversary.answer(rows[:6], asking())
 
 
 # Needed

@@ -18,7 +18,7 @@ from heedful.papers.debate.panels import class_colours, grid_of, label_edges
 from heedful.papers.debate.trainings import MAIN, MODELS, main_model, paper_trainings, quick_settings
 from heedful.papers.debate.trainings import SMALL as SMALL_SETTINGS
 from heedful.papers.jain_wallace import adversary, agreement, permutation
-from heedful.papers.jain_wallace.adversary import adversary_rows, attainable, divergences
+from heedful.papers.jain_wallace.adversary import adversary_rows, divergences
 from heedful.papers.jain_wallace.agreement import agreement_rows
 from heedful.papers.jain_wallace.permutation import permutation_rows
 from heedful.study.experiment import reproduce
@@ -26,6 +26,7 @@ from heedful.study.workbench import Bench
 from heedful.training import train
 from heedful.trials import word_scores
 from heedful.trials.weights.divergence import js_divergence
+from heedful.trials.weights.moved import attainable
 
 
 @pytest.fixture(scope="module", params=["jain-wallace-average-tanh", "jain-wallace-bilstm-dot"])

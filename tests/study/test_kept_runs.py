@@ -4,12 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from heedful.auditing.retrained import train_again
 from heedful.data.synthetic import Synthetic, make_synthetic
 from heedful.data.words import WordRules
 from heedful.errors import UserError
 from heedful.study import kept_runs
-from heedful.study.kept_runs import trained_once
+from heedful.study.kept_runs import train_again, trained_once
 from heedful.training.presets import prepare
 
 CORPUS = make_synthetic(Synthetic(neutral=13, polar=5, per_class=31, held_out=11), name="made")

@@ -20,7 +20,7 @@ from heedful.trials.erasure.faithfulness import (
 from heedful.trials.erasure.forwards import two_sided
 from heedful.trials.erasure.rereading import Reader
 from heedful.trials.erasure.word_erasures import SHARES, WordErasures, word_erasures
-from heedful.trials.rankings.word_rankings import word_order, word_scores
+from heedful.trials.rankings.word_rankings import scores_with, word_order, word_scores
 
 RANKINGS = ["attention", "leave-one-out", "random", "shuffled"]
 
@@ -103,7 +103,10 @@ def test_a_corpus_cut_into_other_batches_gives_the_same_rows():
 def test_erasures_survive_the_way_through_a_frame():
     subject = model("dp")
     found = word_erasures(
-        subject, batch_for(subject), own={"my-own": lambda s, b: b.ids.double()}, until_flip=True
+        subject,
+        batch_for(subject),
+        own={"my-own": lambda reader, seed: reader.batch.ids.double()},
+        until_flip=True,
     )
     again = WordErasures.from_frame(found.to_frame())
     assert again.shares == found.shares
@@ -138,7 +141,7 @@ def test_findings_carry_count_interval_and_both_baselines():
 def test_leaving_out_beats_attention_beats_worst_first():
     subject = model("dp", seed=2)
     batch = batch_for(subject, many_texts(41))
-    worst = {"worst": lambda subject, batch: -word_scores("leave-one-out", subject, batch)}
+    worst = {"worst": lambda reader, seed: -scores_with(reader, "leave-one-out")}
     means = {
         finding.coordinates["ranking"]: finding.value
         for finding in faithfulness(word_erasures(subject, batch, own=worst), "comprehensiveness")
@@ -168,10 +171,10 @@ def test_infidelity_prefers_leaving_out_to_its_opposite():
 def test_sensitivity_is_zero_for_scores_that_do_not_move_and_grows_with_noise():
     subject = model("bigru")
     batch = batch_for(subject, TEXTS[:2])
-    still = sensitivity(subject, batch, lambda subject, batch: batch.mask.double())
+    still = sensitivity(subject, batch, lambda reader, seed: reader.batch.mask.double())
     assert (still == 0).all()
     # The scores of the words that were replaced do not count.
-    known = sensitivity(subject, batch, lambda subject, batch: (batch.ids > 1).double())
+    known = sensitivity(subject, batch, lambda reader, seed: (reader.batch.ids > 1).double())
     assert (known == 0).all()
     little, much = (sensitivity(subject, batch, "attention", share=share) for share in (0.01, 0.9))
     assert (little > 0).all()

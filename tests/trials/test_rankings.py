@@ -145,7 +145,7 @@ def test_ones_own_ranking_is_an_array_of_slots_or_of_items_or_a_function():
             total = slots[row][trace.items[row].numpy() == item].sum()
             assert items[row, item].item() == pytest.approx(total)
     assert torch.equal(order_of(items, trace), order_of(slots, trace))
-    assert torch.equal(scores_of(lambda t, seed, first: items, trace), items)
+    assert torch.equal(scores_of(lambda trace, seed: items, trace), items)
     assert scores_of(slots.astype(int), trace).is_floating_point()
 
 

@@ -12,7 +12,7 @@ from heedful.training.from_corpus import train
 from heedful.training.texts_of_run import encode_for
 from heedful.trials.erasure.skill import SKILL_SHARES, skill_estimate, word_skill
 from heedful.trials.erasure.word_erasures import SHARES, WordErasures, word_erasures
-from heedful.trials.rankings.word_rankings import word_scores
+from heedful.trials.rankings.word_rankings import random
 from heedful.trials.stream import stream
 from heedful.trials.streamed_trials import word_findings, word_trial
 
@@ -140,7 +140,7 @@ def test_of_two_words_that_say_the_same_leaving_out_sees_neither_and_skill_canno
 def test_attention_that_has_learnt_what_decides_has_skill_and_chance_has_none(trained, tmp_path):
     run, corpus = trained
     model = run.model
-    own = {"again": lambda subject, batch: word_scores("random", subject, batch, seed=77)}
+    own = {"again": lambda reader, seed: random(reader, seed=77)}
     trial = word_trial(model, ["attention"], own=own)
     streamed = stream(trial, model, encode_for(model, corpus.split("test")), tmp_path / "rows", recipe={})
     found, notes = word_findings(streamed.rows(), classes=model.classes)

@@ -17,6 +17,7 @@ from tiny_transformers import byte_level, classifier, make_corpus, stirred, word
 from heedful.errors import UserError
 from heedful.models.transformers import TransformerSubject
 from heedful.models.word_attention import word_attention
+from heedful.trials.erasure.rereading import Reader
 from heedful.trials.rankings.attention_gradient import attention_gradient
 from heedful.trials.rankings.attention_rankings import LastRead, flow, flows, one_head, read_layers, rollout
 from heedful.trials.rankings.named import brought_by, text_scores
@@ -167,7 +168,7 @@ def test_a_batch_is_read_once_however_many_rankings_are_asked_for(subject, passe
     for texts in (TEXTS, TEXTS[:2], TEXTS[1:]):
         batch = subject.encode(texts)
         for ranking in rankings:
-            ranking(subject, batch)
+            ranking(Reader(subject, batch))
     assert len(passes) == 3 + 2 + 2  # one for each length
 
 
@@ -180,7 +181,7 @@ def test_rankings_that_share_a_pass_give_what_each_gives_alone(subject):
     batches = subject.encode(TEXTS), subject.encode(TEXTS[::-1])
     for batch in (*batches, batches[0]):  # also after another batch came between
         for name, ranking in rankings.items():
-            assert torch.equal(ranking(subject, batch), alone[name](subject, batch))
+            assert torch.equal(ranking(Reader(subject, batch)), alone[name](subject, batch))
 
 
 def test_only_the_last_batch_is_remembered(subject):

@@ -380,7 +380,7 @@ def test_a_users_own_array_or_function_is_a_ranking():
     batch = batch_for(subject)
     array = np.arange(65.0).reshape(5, 13)
     assert torch.equal(word_scores(array, subject, batch), torch.from_numpy(array))
-    by_length = word_scores(lambda subject, batch: batch.ids.float(), subject, batch)
+    by_length = word_scores(lambda reader, seed: reader.batch.ids.float(), subject, batch)
     assert torch.equal(by_length, batch.ids.double())
     with pytest.raises(UserError, match=r"one score for each, \(5, 13\)"):
         word_scores(array[:, :-1], subject, batch)

@@ -26,13 +26,13 @@ from heedful.auditing.maps import Maps, maps_trial
 from heedful.auditing.plan import AuditSettings, Plan
 from heedful.auditing.questions.answer import NotAsked
 from heedful.auditing.reading import ReadSubject, clusters_of, decide_all, look
-from heedful.auditing.retrained import decisions_of, train_again
 from heedful.auditing.sampling import Draw
 from heedful.data.encoded import EncodedTexts
 from heedful.errors import UserError
 from heedful.files import write_atomically
 from heedful.models.building import Classifier
 from heedful.models.subject import Subject, What, why_not
+from heedful.study.kept_runs import train_again
 from heedful.training.run import RESULT, Run
 from heedful.trials.stream import Trial, sample_rows, stream
 
@@ -169,8 +169,7 @@ class Asking:
 
     def decisions_of(self, model: Classifier) -> NDArray[np.int64]:
         """What another model decides for the pool."""
-        assert isinstance(self.texts, EncodedTexts)
-        return decisions_of(model, self.texts, self.plan.pool)
+        return decide_all(model, self.texts, self.plan.pool)
 
     # Records
 

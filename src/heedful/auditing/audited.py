@@ -20,10 +20,11 @@ from heedful.models.subject import Subject
 from heedful.training.model_by_name import Asked, is_of_hub
 from heedful.training.opening import Kind, open_any
 from heedful.training.run import Run
-from heedful.training.texts_of_run import corpus_of, encode_for
+from heedful.training.texts_of_run import corpus_of
 from heedful.trials.erasure.rereading import deletion_is_erasure
 from heedful.trials.rankings.named import brought_by
-from heedful.trials.rankings.word_rankings import OwnRanking
+from heedful.trials.rankings.ranking import Ranking
+from heedful.trials.stream import texts_for
 
 PROBE = 4  # texts by whose answers a module is known
 
@@ -38,7 +39,7 @@ class Audited:
     name: str  # of the model, for people
     called: str  # how the command line names it
     run: Run | None = None
-    rankings: Mapping[str, OwnRanking] = field(default_factory=dict)  # that only this kind of subject has
+    rankings: Mapping[str, Ranking] = field(default_factory=dict)  # that only this kind of subject has
     notes: tuple[str, ...] = ()
 
     @property
@@ -73,7 +74,7 @@ class Audited:
         if not len(part):
             have = [name for name in ("train", "dev", "test") if len(self.corpus.split(name))]
             raise UserError(f"{self.corpus.name} has no {split} split to audit: it has {listed(have)}.")
-        return encode_for(self.run.model, part) if self.run is not None else list(part.texts)
+        return texts_for(self.subject, part)
 
 
 def open_subject(

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from heedful.auditing.asking import RUNS, Asking, other_seeds
 from heedful.auditing.maps import maps_trial
 from heedful.auditing.plan import AuditSettings, begun_in
-from heedful.auditing.reading import lengths_of
 from heedful.auditing.result import PAGE
 from heedful.data.corpus import Corpus
 from heedful.models.settings import ModelSettings
@@ -20,7 +19,7 @@ from heedful.training.from_corpus import train_run
 from heedful.training.presets import prepare
 from heedful.training.run import RESULT
 from heedful.training.settings import TrainingSettings
-from heedful.trials.stream import batch_of
+from heedful.trials.stream import batch_of, lengths_of
 
 FEW = {"train": 256, "dev": 64, "test": 64}  # texts of a short training
 TRIED, TRIED_CLOSED = 3, 24  # texts that are read many times to see how long it takes

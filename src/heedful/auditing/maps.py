@@ -35,8 +35,9 @@ from heedful.trials.erasure.heat_map import SPREAD, Effects, effects_of, first_o
 from heedful.trials.erasure.random_deletions import MOST, PER_WORD, read_deletions
 from heedful.trials.erasure.rereading import Reader
 from heedful.trials.erasure.words_alone import WordsAlone, read_alone
+from heedful.trials.rankings.ranking import Ranking
 from heedful.trials.rankings.word_gradients import Doubted
-from heedful.trials.rankings.word_rankings import OwnRanking, scores_with
+from heedful.trials.rankings.word_rankings import scores_with
 from heedful.trials.stream import Trial
 
 KINDS = ("told", "signed", "paint", "first", "against")
@@ -48,7 +49,7 @@ class Maps:
     """Which maps are judged, and by how many deletions."""
 
     names: tuple[str, ...]  # of rankings; the one that people are shown is first
-    own: Mapping[str, OwnRanking] = field(default_factory=dict)  # those that are not known by their name
+    own: Mapping[str, Ranking] = field(default_factory=dict)  # those that are not known by their name
     dear: frozenset[str] = frozenset()  # names that are tried on some of the texts only
     dear_rows: Collection[int] = ()  # the numbers of those texts
     hidden: int = 60  # texts whose words are hidden too
@@ -143,7 +144,7 @@ def paint(reader: Reader, maps: Maps, *, seed: int = 0) -> dict[str, Tensor]:
     return found
 
 
-def _scores(reader: Reader, ranking: "str | OwnRanking", seed: int) -> Tensor:
+def _scores(reader: Reader, ranking: "str | Ranking", seed: int) -> Tensor:
     scores = scores_with(reader, ranking, seed=seed)
     plain = scores.scores if isinstance(scores, Doubted) else scores
     return plain.double().cpu() * reader.batch.mask.cpu()

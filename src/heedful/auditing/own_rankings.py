@@ -21,8 +21,8 @@ from heedful.models.trace import decisions
 from heedful.models.transformers import TransformerSubject
 from heedful.trials.erasure.deletion import delete_words, take_rows
 from heedful.trials.erasure.forwards import two_sided
-from heedful.trials.erasure.rereading import log_odds
-from heedful.trials.rankings.word_rankings import OwnRanking
+from heedful.trials.erasure.rereading import Reader, log_odds
+from heedful.trials.rankings.ranking import Ranking
 
 Scores = Sequence[Any] | NDArray | Tensor  # one array a text, or one array (B,T) or (B,T,E) of all
 
@@ -40,7 +40,8 @@ class RowScores:
     scores: Scores
     of_pieces: bool = False
 
-    def __call__(self, subject: Subject, batch: Batch) -> Tensor:
+    def __call__(self, reader: Reader, /, *, seed: int = 0) -> Tensor:
+        subject, batch = reader.subject, reader.batch
         found = torch.zeros(batch.mask.shape, dtype=torch.float64)
         counts = batch.mask.sum(1).tolist()
         for place, (row, count) in enumerate(zip(batch.rows, counts, strict=True)):
@@ -119,9 +120,9 @@ def piece_scores(scores: Scores) -> PieceScores:
     return PieceScores(scores)
 
 
-def own_rankings(given: Mapping[str, Any], texts: int) -> dict[str, OwnRanking]:
-    """Rankings by name, from functions of subject and batch, or arrays or explanations for so many texts."""
-    found: dict[str, OwnRanking] = {}
+def own_rankings(given: Mapping[str, Any], texts: int) -> dict[str, Ranking]:
+    """Rankings by name, from functions (`rankings.ranking`), arrays or explanations for so many texts."""
+    found: dict[str, Ranking] = {}
     for name, one in given.items():
         if callable(one) and not hasattr(one, "values"):
             found[name] = one
@@ -137,14 +138,15 @@ def own_rankings(given: Mapping[str, Any], texts: int) -> dict[str, OwnRanking]:
     return found
 
 
-def captum_ranking(method: Callable[..., Any], /, **options: Any) -> OwnRanking:
+def captum_ranking(method: Callable[..., Any], /, **options: Any) -> Ranking:
     """A ranking by an attribution method of Captum, such as `captum.attr.IntegratedGradients`.
 
     It is given the embedded words of one text after the other and the log-odds of the decided class as the
     function to explain; `options` are those of its `attribute`. Attributions are summed over E.
     """
 
-    def ranking(subject: Subject, batch: Batch) -> Tensor:
+    def ranking(reader: Reader, /, *, seed: int = 0) -> Tensor:
+        subject, batch = reader.subject, reader.batch
         found = torch.zeros(batch.mask.shape, dtype=torch.float64)
         nothing = torch.zeros_like(batch.mask[:1])
         for place in range(len(batch)):

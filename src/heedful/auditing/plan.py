@@ -18,7 +18,7 @@ from heedful.errors import UserError, check_seed, choose_from
 from heedful.files import check_folder, write_atomically
 from heedful.models.subject import gives
 from heedful.settings import setting, settings_from
-from heedful.trials.rankings.word_rankings import OwnRanking
+from heedful.trials.rankings.ranking import Ranking
 from heedful.trials.stream import sample_rows
 
 PLAN = "plan.json"
@@ -73,7 +73,7 @@ class Plan:
     settings: AuditSettings
     texts: "EncodedTexts | list[str]"
     pool: NDArray[np.int64]  # places in the split
-    own: Mapping[str, OwnRanking] = field(default_factory=dict)
+    own: Mapping[str, Ranking] = field(default_factory=dict)
 
     @cached_property
     def labels(self) -> NDArray[np.int64]:
@@ -116,7 +116,7 @@ class Plan:
         }
 
 
-def make_plan(audited: Audited, settings: AuditSettings, own: Mapping[str, OwnRanking] | None = None) -> Plan:
+def make_plan(audited: Audited, settings: AuditSettings, own: Mapping[str, Ranking] | None = None) -> Plan:
     """Choose the texts: all where nothing is read again, else a sample."""
     texts = audited.texts(settings.split)
     limit = settings.limit

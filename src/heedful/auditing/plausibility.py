@@ -20,8 +20,7 @@ from numpy.typing import NDArray
 from heedful.auditing.asking import Asking
 from heedful.auditing.maps import paint, read_only
 from heedful.auditing.names import RANDOM, SHUFFLED
-from heedful.auditing.reading import PLACES, lengths_of
-from heedful.data.batches import plan_batches
+from heedful.auditing.reading import PLACES
 from heedful.data.pairs import paired
 from heedful.data.tables import table_rows
 from heedful.data.words import split_words
@@ -29,7 +28,7 @@ from heedful.errors import UserError
 from heedful.records import Finding
 from heedful.trials.groups import mean_findings
 from heedful.trials.rankings.word_rankings import word_order
-from heedful.trials.stream import batch_of
+from heedful.trials.stream import walk
 
 MEASURES = {
     "AUPRC": "average precision of the ranking for the marked words",
@@ -50,14 +49,12 @@ def plausibility(asking: Asking, rationales: Sequence[Any]) -> list[Finding]:
     subject, rows = plan.audited.subject, asking.rows
     maps = replace(plan.maps, names=(*plan.maps.cheap, RANDOM, SHUFFLED), dear=frozenset())
     parts = []
-    for part in plan_batches(lengths_of(texts)[rows], token_budget=PLACES):
-        chosen = rows[part]
-        whole = batch_of(subject, texts, chosen)
+    for whole in walk(subject, texts, rows, places=PLACES):
         reader, read = read_only(subject, whole)
         assert whole.words is not None
         marks = [
             marked(rationales[row], words.forms, unread=words.unread)[read[place, : len(words)].cpu().numpy()]
-            for place, (row, words) in enumerate(zip(chosen, whole.words, strict=True))
+            for place, (row, words) in enumerate(zip(whole.rows, whole.words, strict=True))
         ]
         for name, values in paint(reader, maps, seed=seed).items():
             order = word_order(values, reader.batch, seed=seed).cpu().numpy()

@@ -19,19 +19,20 @@ from heedful.auditing.names import RANDOM, SHUFFLED
 from heedful.auditing.rule import FAITHFUL, Reading, Thresholds, Verdict, judge, low
 from heedful.auditing.sampling import LEVELS, Draw
 from heedful.auditing.skill import Scored
-from heedful.data.batches import Batch, plan_batches
+from heedful.data.batches import plan_batches
 from heedful.data.encoded import EncodedTexts
-from heedful.errors import UserError, choose_from
-from heedful.models.subject import Subject, What, gives
+from heedful.errors import choose_from
+from heedful.models.subject import Subject, gives
 from heedful.models.trace import decisions
 from heedful.records import Finding
 from heedful.trials.erasure.forwards import two_sided
 from heedful.trials.erasure.random_deletions import UNIT
-from heedful.trials.erasure.rereading import deletion_is_erasure
+from heedful.trials.erasure.rereading import Reader, deletion_is_erasure
 from heedful.trials.rankings.named import brought_by
+from heedful.trials.rankings.ranking import Ranking
 from heedful.trials.rankings.word_gradients import integrated_gradients
-from heedful.trials.rankings.word_rankings import WORD_RANKINGS, OwnRanking
-from heedful.trials.stream import batch_of
+from heedful.trials.rankings.word_rankings import can_rank
+from heedful.trials.stream import batch_of, lengths_of, walk
 
 Measure = Callable[[str, Maps, NDArray[np.int64]], pd.DataFrame]  # measure(stage, maps, rows): in their order
 TEXTS = 200  # that are read many times
@@ -88,7 +89,7 @@ def read_subject(
     texts: "EncodedTexts | Sequence[str]",
     *,
     shown: str = "attention",
-    rankings: Mapping[str, OwnRanking] | None = None,
+    rankings: Mapping[str, Ranking] | None = None,
     settings: ReadSettings | None = None,
     seed: int = 0,
 ) -> ReadSubject:
@@ -99,8 +100,8 @@ def read_subject(
 
     def measure(stage: str, maps: Maps, rows: NDArray[np.int64]) -> pd.DataFrame:
         trial, parts = maps_trial(subject, maps, seed=seed), []
-        for part in plan_batches(lengths_of(texts)[rows], token_budget=PLACES):
-            parts.append(trial(batch_of(subject, texts, rows[part]), 0).assign(instance=rows[part]))
+        for batch in walk(subject, texts, rows, places=PLACES):
+            parts.append(trial(batch, 0).assign(instance=batch.rows))
         return pd.concat(parts).set_index("instance").loc[rows].reset_index()
 
     maps = maps_of(subject, shown=shown, rankings=rankings, settings=asked)
@@ -158,7 +159,7 @@ def maps_of(
     subject: Subject,
     *,
     shown: str = "attention",
-    rankings: Mapping[str, OwnRanking] | None = None,
+    rankings: Mapping[str, Ranking] | None = None,
     settings: ReadSettings | None = None,
 ) -> Maps:
     """The maps that this subject can be painted by, the one that is shown first."""
@@ -179,7 +180,7 @@ def maps_of(
         SHUFFLED,
         RANDOM,
     ]
-    kept = [name for name in dict.fromkeys(names) if name in own or can_paint(subject, name)]
+    kept = [name for name in dict.fromkeys(names) if name in own or can_rank(subject, name)]
     return Maps(
         tuple(kept),
         own=own,
@@ -190,36 +191,15 @@ def maps_of(
     )
 
 
-def integrated_in_few_steps(subject: Subject, batch: Batch) -> Tensor:
+def integrated_in_few_steps(reader: Reader, /, *, seed: int = 0) -> Tensor:
     """Integrated gradients along eight points of the way."""
-    return integrated_gradients(subject, batch, steps=STEPS).scores
+    return integrated_gradients(reader.subject, reader.batch, steps=STEPS).scores
 
 
 def evenly(rows: NDArray[np.int64], most: int) -> NDArray[np.int64]:
     """At most so many of these, evenly spread over them."""
     count = max(0, min(most, len(rows)))
     return rows[np.linspace(0, len(rows) - 1, count).round().astype(np.int64)]
-
-
-def can_paint(subject: Subject, name: str) -> bool:
-    """Whether a ranking by this name can be had of this subject."""
-    if name == "contribution":
-        if not gives(subject, "trace"):
-            return False
-        try:
-            batch = subject.encode(["a b"])
-        except UserError:  # it has no id for words that it does not know
-            return False
-        return batch.sentences is None and subject.trace(batch).linear is not None
-    needed: dict[str, What] = {
-        "attention": "attention",
-        SHUFFLED: "attention",
-        "gradient": "embed",
-        "gradient-held": "embed",
-        "jain-wallace": "embed",
-        "integrated": "embed",
-    }
-    return name in WORD_RANKINGS and (name not in needed or gives(subject, needed[name]))
 
 
 @torch.no_grad()
@@ -243,10 +223,3 @@ def clusters_of(texts: "EncodedTexts | Sequence[str]") -> NDArray[np.int64]:
         keys = [" ".join(text.split()).encode("utf-8", "surrogatepass") for text in texts]
     first: dict[bytes, int] = {}
     return np.array([first.setdefault(key, place) for place, key in enumerate(keys)], dtype=np.int64)
-
-
-def lengths_of(texts: "EncodedTexts | Sequence[str]") -> NDArray[np.int64]:
-    """About how many words (n,) each text has: only to put texts of like length together."""
-    if isinstance(texts, EncodedTexts):
-        return np.asarray(texts.lengths)
-    return np.array([len(text.split()) + 1 for text in texts])

@@ -76,7 +76,7 @@ def audit(
     of `classes`. Texts are whatever `load_data` takes: a path, a DataFrame, a Dataset, a dictionary, a list
     with `labels`.
 
-    `changes` are fields of `AuditSettings`. `rankings` are your own by name: a function of subject and batch,
+    `changes` are fields of `AuditSettings`. `rankings` are your own by name: a function (`rankings.ranking`),
     or one array of word scores a text of the split. `rationales` mark the words that a person would give as
     reasons, one array of 0 and 1 a text of the split. `by` names the group of each text of the split, for a
     reading of each group. `columns` say how a file is read (text, label, split, encoding, test_share), and

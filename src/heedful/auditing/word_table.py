@@ -9,15 +9,14 @@ from numpy.typing import NDArray
 
 from heedful.auditing.label_words import LabelWords
 from heedful.auditing.plan import Plan
-from heedful.auditing.reading import PLACES, lengths_of
-from heedful.data.batches import plan_batches
+from heedful.auditing.reading import PLACES
 from heedful.data.encoded import EncodedTexts
 from heedful.data.vocabulary import SPECIAL
 from heedful.models.building import Classifier
 from heedful.models.classifier import FlatClassifier
 from heedful.models.subject import gives
 from heedful.models.word_attention import word_attention
-from heedful.trials.stream import batch_of
+from heedful.trials.stream import walk
 from heedful.understanding.token_types import NEUTRAL, type_names
 from heedful.understanding.word_scoring import TokenScores, local_scores
 
@@ -80,8 +79,7 @@ def _of_any(plan: Plan, rows: NDArray[np.int64]) -> pd.DataFrame:
     texts = list(plan.audited.corpus.split(plan.settings.split).texts)
     if not gives(subject, "attention"):
         rows = rows[:0]
-    for part in plan_batches(lengths_of(texts)[rows], token_budget=PLACES):
-        batch = batch_of(subject, texts, rows[part])
+    for batch in walk(subject, texts, rows, places=PLACES):
         weights, read = word_attention(subject, batch)
         assert batch.words is not None
         for row, words in enumerate(batch.words):

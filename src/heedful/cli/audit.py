@@ -12,6 +12,7 @@ from heedful.cli.options import (
     Device,
     Encoding,
     LabelColumn,
+    LabelMap,
     Labels,
     OneLabel,
     Seed,
@@ -100,9 +101,7 @@ def audit(
     split: SplitColumn = None,
     encoding: Encoding = None,
     test_share: TestShare = None,
-    label_map: Annotated[
-        str | None, typer.Option("--label-map", help="Which label is which class, such as 0=ham,1=spam.")
-    ] = None,
+    label_map: LabelMap = None,
     audit_label: OneLabel = None,
     threshold: Threshold = None,
     template: Template = None,

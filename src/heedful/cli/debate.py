@@ -1,8 +1,7 @@
 """`heedful debate`: every test of the debate about attention, on one's own corpus or run."""
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,6 +11,7 @@ from heedful.cli.options import (
     Device,
     Encoding,
     LabelColumn,
+    LabelMap,
     Seed,
     SplitColumn,
     TestShare,
@@ -23,14 +23,21 @@ from heedful.cli.stopping import can_be_stopped
 
 if TYPE_CHECKING:
     from heedful.papers.debate.forecast import Estimate
-    from heedful.records import Finding
-    from heedful.study.experiment import Reproduction
+    from heedful.papers.debate.holding import Held
 
 SCHEMA = 1
 
 
 def debate(
-    source: Annotated[str, typer.Argument(help="A run folder, a corpus by name, or a file with texts.")],
+    source: Annotated[
+        str,
+        typer.Argument(help="A run folder, a corpus by name, a file with texts, or hf:NAME with --data."),
+    ],
+    data: Annotated[
+        str | None,
+        typer.Option("--data", help="Texts of somebody's model: a corpus by name, or a file."),
+    ] = None,
+    label_map: LabelMap = None,
     model: Annotated[
         str | None, typer.Option("--model", help="Of a corpus: a model or preset. Default: biLSTM and tanh.")
     ] = None,
@@ -67,32 +74,37 @@ def debate(
 
     Stages: agreement, permutation, adversary, uniform, seeds, diagnostic, adversarial, sanity. How long it
     takes is said first. What was trained and measured is kept: the same command goes on after a stop.
+    Somebody's model (hf:NAME) is not trained again: what needs that is left out, and said.
 
-    Example: `heedful debate sst --only agreement,adversary`, or `heedful debate runs/mine --quick`
+    Example: `heedful debate sst --only agreement,adversary`, or `heedful debate runs/mine --quick`, or
+    `heedful debate hf:distilbert-base-uncased-finetuned-sst-2-english --data sst`
     """
     from heedful.data.columns import reading_options
+    from heedful.data.label_matching import read_label_map
     from heedful.papers.debate.forecast import estimate
-    from heedful.papers.debate.preparing import STAGES, debate_on
-    from heedful.study.experiment import reproduce
+    from heedful.papers.debate.holding import check, hold
+    from heedful.papers.debate.preparing import debate_on
     from heedful.study.processes import cores
-    from heedful.study.workbench import Bench
     from heedful.training.devices import find_device
 
     find_device(device)
     prepared = debate_on(
         source,
+        data,
         model=model,
         quick=quick,
         seeds=seeds,
         limit=limit,
         seed=seed,
         data_dir=data_dir,
+        device=device,
+        label_map=None if label_map is None else read_label_map(label_map),
         columns=reading_options(
             text=text, label=label, split=split, encoding=encoding, test_share=test_share
         ),
     )
     folder = out or _default(source, prepared.run is not None, prepared.trainings.models[0], quick)
-    bench = Bench(
+    bench = prepared.bench(
         folder,
         quick=quick,
         workers=workers,
@@ -101,28 +113,20 @@ def debate(
         say=say,
         progress=progress,
     )
-    bench.check([f"debate-{name}" for name in STAGES])
-    for note in prepared.corpus.notes:
-        say(note)
+    check(bench)
     wanted = None if only is None else [name.strip() for name in only.split(",")]
     stages = prepared.stages(wanted)
-    for name, reason in prepared.left_out.items():
-        if wanted is None or name in wanted:
-            say(f"{name} is left out: {reason}.")
+    for note in prepared.notes(wanted):
+        say(note)
     time_needed = estimate(prepared, stages, quick=quick, workers=workers or cores())
     say(f"{_counted(len(stages), 'stage')}, {_trainings(time_needed)}, if nothing is there yet.")
     prepared.adopt(bench)
     done = []
     with can_be_stopped("What was trained and measured is kept: give the same command again to go on."):
-        for stage in stages:
-            say(f"{stage.name}: {stage.title} ({stage.source})")
-            experiment = stage.on(prepared.trainings)
-            reproduction = reproduce(experiment, bench)
-            findings = stage.findings(reproduction.tables)
-            drawn = experiment.draw(reproduction)
-            done.append(_told(stage.name, reproduction, findings, drawn))
+        for held in hold(prepared, stages, bench):
+            done.append(held.to_dict())
             if not as_json:
-                _show(reproduction, findings)
+                _show(held)
     if as_json:
         result = {"schema": SCHEMA, "source": source, "model": prepared.trainings.models[0], "quick": quick}
         about = {"seeds": list(prepared.trainings.seeds), "estimated_seconds": time_needed.total}
@@ -158,27 +162,13 @@ def _said(seconds: float) -> str:
     return f"about {lasting(seconds)}" if seconds >= 1 else "under a second"
 
 
-def _told(
-    name: str, done: "Reproduction", findings: "Sequence[Finding]", drawn: Sequence[Path]
-) -> dict[str, Any]:
-    return {
-        "name": name,
-        "title": done.title,
-        "source": done.source,
-        "folder": str(done.folder),
-        "figures": [str(path) for path in drawn],
-        "findings": [finding.to_dict() for finding in findings],
-        "claims": [claim.to_dict() for claim in done.claims],
-    }
-
-
-def _show(done: "Reproduction", findings: "Sequence[Finding]") -> None:
+def _show(held: "Held") -> None:
     """Findings over all texts as a table, then the claims; groups of texts are in the folder and the JSON."""
-    whole = [one for one in findings if not {"predicted", "largest_weight"} & set(one.coordinates)]
+    whole = [one for one in held.findings if not {"predicted", "largest_weight"} & set(one.coordinates)]
     rows = []
     for one in whole:
         about = [str(one.coordinates[key]) for key in ("check", "what") if key in one.coordinates]
         rows.append([": ".join([one.name, *([", ".join(about)] if about else [])]), str(one)])
-    print_table(done.title, ["finding", "value and 95 % interval"], rows)
-    for claim in done.claims:
+    print_table(held.stage.title, ["finding", "value and 95 % interval"], rows)
+    for claim in held.reproduction.claims:
         typer.echo(str(claim))

@@ -6,7 +6,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from heedful.cli.options import AsJson, DataDir, Device, Seed
+from heedful.cli.options import (
+    AsJson,
+    DataDir,
+    Device,
+    Encoding,
+    LabelColumn,
+    LabelMap,
+    Seed,
+    TextColumn,
+)
 from heedful.cli.output import print_json, print_table, progress, say
 from heedful.cli.stopping import can_be_stopped
 
@@ -19,7 +28,10 @@ SCHEMA = 1
 
 
 def erase(
-    run: Annotated[Path, typer.Argument(help="A run folder, as `heedful train` leaves it.")],
+    subject: Annotated[str, typer.Argument(help="A run folder, or hf:NAME with --data.")],
+    data: Annotated[
+        str | None, typer.Option("--data", help="Texts of somebody's model: a corpus by name, or a file.")
+    ] = None,
     split: Annotated[str, typer.Option("--split", help="The split to try: train, dev or test.")] = "test",
     rankings: Annotated[
         str | None,
@@ -45,6 +57,13 @@ def erase(
     out: Annotated[
         Path | None, typer.Option("--out", help="Folder for the results. Default: trials/… in the run.")
     ] = None,
+    text: TextColumn = None,
+    label: LabelColumn = None,
+    split_column: Annotated[
+        str | None, typer.Option("--split-column", help="Column of --data with train, dev or test.")
+    ] = None,
+    encoding: Encoding = None,
+    label_map: LabelMap = None,
     data_dir: DataDir = None,
     seed: Seed = 0,
     device: Device = "cpu",
@@ -54,95 +73,62 @@ def erase(
 
     At the attention layer items are erased from what it saw; with --input words leave the text, and the model
     reads it again: word skill, comprehensiveness, sufficiency. One row a text is written as it comes, and an
-    interrupted trial goes on when the same command is given again. At the layer, figures of Serrano & Smith's
+    interrupted trial goes on when the same command is given again. What a model cannot give is said, and not
+    asked. At the layer, figures of Serrano & Smith's
     forms are drawn beside the rows.
 
     Example: `heedful erase runs/sst-dp`, or `heedful erase runs/sst-dp --input --limit 500`, or
-    `heedful erase runs/sst-dp --rankings attention,captum=scores.npy`
+    `heedful erase runs/sst-dp --rankings attention,captum=scores.npy`, or
+    `heedful erase hf:my/classifier --data reviews.csv --input --limit 50`
     """
-    from heedful.errors import UserError, choose_from
-    from heedful.files import check_folder
-    from heedful.training import load_run
-    from heedful.training.texts_of_run import corpus_of, encode_for
+    from heedful.auditing.erasing import erase_split
+    from heedful.data.columns import reading_options
+    from heedful.data.label_matching import read_label_map
     from heedful.trials import RANKINGS
-    from heedful.trials.erasure.deletion import WAYS
-    from heedful.trials.rankings.own_scores import read_scores
     from heedful.trials.rankings.word_rankings import WORD_RANKINGS
-    from heedful.trials.stream import RECIPE, sample_rows, stream
-    from heedful.trials.streamed_trials import layer_findings, layer_trial, word_findings, word_trial
 
     names, files = _names(rankings, WORD_RANKINGS if at_input else RANKINGS)
-    if at_input and level != "final":
-        raise UserError("Words leave the whole text, not one layer: leave out --level, or --input.")
-    if how != "delete" and not at_input:
-        raise UserError("How words are taken out is a matter of --input: add it, or leave out --how.")
-    choose_from("way to take out words", how, WAYS)
-    if out is not None:
-        check_folder(out, marks=(RECIPE,))
-    trained = load_run(run, device=device)
-    model = trained.model
-    if not at_input:
-        choose_from(
-            "attention level of this model",
-            level,
-            ("final", "words") if model.settings.hierarchical else ("final",),
+    with can_be_stopped("The texts that were tried have their rows: give the same command again to go on."):
+        erased = erase_split(
+            subject,
+            data,
+            split=split,
+            rankings=names,
+            own=files,
+            level=level,
+            at_input=at_input,
+            how=how,
+            limit=limit,
+            out=out,
+            seed=seed,
+            device=device,
+            data_dir=data_dir,
+            columns=reading_options(text=text, label=label, split=split_column, encoding=encoding),
+            label_map=None if label_map is None else read_label_map(label_map),
+            progress=progress,
         )
-    corpus = corpus_of(trained, data_dir=data_dir).split(split)
-    if not len(corpus):
-        raise UserError(f"The corpus {corpus.name} has no {split} split: choose another.")
-    own = {name: read_scores(name, path, texts=len(corpus)) for name, path in files.items()}
-    rows = sample_rows(len(corpus), limit, seed=seed)
-    where = {"at": "input", "how": how} if at_input else {"at": "layer", "layer": level}
-    coordinates = {
-        "corpus": corpus.name,
-        "model": str(trained.recipe.corpus.get("preset", "")),
-        "split": split,
-        **where,
-    }
-    recipe = {
-        **coordinates,
-        "fingerprint": trained.recipe.corpus["fingerprint"],
-        "weights": _digest(trained.folder),
-        "rankings": names,
-        "seed": seed,
-        **({"own": {name: scores.digest for name, scores in own.items()}} if own else {}),
-    }
-    folder = out or _default_folder(run, recipe, limit)
-    trial = (
-        word_trial(model, names, own=own, seed=seed, how=how)
-        if at_input
-        else layer_trial(model, names, own=own, level=level, seed=seed)
-    )
-    kept = "The texts that were tried have their rows: give the same command again to go on."
-    with can_be_stopped(kept), progress(f"{corpus.name}, texts", len(rows)) as advance:
-        streamed = stream(
-            trial, model, encode_for(model, corpus), folder, recipe=recipe, rows=rows, progress=advance
-        )
+    streamed, found, where = erased.streamed, erased.findings, erased.coordinates
     if streamed.skipped:
         say(f"{streamed.skipped} of {streamed.batches} batches were there from before.")
-    frame = streamed.rows()
-    found, notes = (
-        word_findings(frame, classes=model.classes, coordinates=coordinates, seed=seed)
-        if at_input
-        else layer_findings(frame, coordinates=coordinates, seed=seed)
-    )
-    for note in notes:
+    for note in erased.notes:
         say(note)
-    drawn = [] if at_input else _draw(frame, corpus.name, coordinates["model"], folder)
-    result = {
-        "schema": SCHEMA,
-        **coordinates,
-        "instances": streamed.instances,
-        "rows": str(folder),
-        "findings": [finding.to_dict() for finding in found],
-        "figures": [str(path) for path in drawn],
-        "notes": notes,
-    }
+    drawn = [] if at_input else _draw(erased.rows, where["corpus"], where["model"], erased.folder)
     if as_json:
-        print_json(result)
+        print_json(
+            {
+                "schema": SCHEMA,
+                **where,
+                "instances": streamed.instances,
+                "rows": str(erased.folder),
+                "findings": [finding.to_dict() for finding in found],
+                "figures": [str(path) for path in drawn],
+                "notes": list(erased.notes),
+            }
+        )
         return
-    _show(found, f"{corpus.name} {split}, {streamed.instances:,} texts, {' '.join(map(str, where.values()))}")
-    say(f"One row a text is in {folder}{', pictures in its figures' if drawn else ''}.")
+    place = " ".join(where[name] for name in ("at", "how", "layer") if name in where)
+    _show(found, f"{where['corpus']} {split}, {streamed.instances:,} texts, {place}")
+    say(f"One row a text is in {erased.folder}{', pictures in its figures' if drawn else ''}.")
 
 
 def _draw(frame: "DataFrame", corpus: str, model: str, folder: Path) -> list[Path]:
@@ -173,26 +159,6 @@ def _names(given: str | None, known: Any) -> tuple[list[str] | None, dict[str, s
         else:
             names.append(choose_from("ranking", name, known))
     return None if given is None else names, files
-
-
-def _digest(folder: Path | None) -> str:
-    """Of the trained weights: results of another model are never taken for those of this one."""
-    import hashlib
-
-    from heedful.training.run import WEIGHTS
-
-    assert folder is not None
-    with open(folder / WEIGHTS, "rb") as file:
-        return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=8)).hexdigest()
-
-
-def _default_folder(run: Path, recipe: dict[str, Any], limit: int | None) -> Path:
-    """A place in the run for each thing that can be asked, so that asking again goes on or is answered."""
-    import hashlib
-    import json
-
-    key = hashlib.blake2b(json.dumps([recipe, limit]).encode(), digest_size=4).hexdigest()
-    return run / "trials" / f"erase-{recipe['at']}-{recipe['split']}-{key}"
 
 
 def _show(found: "Sequence[Finding]", title: str) -> None:

@@ -45,6 +45,9 @@ TestShare = Annotated[
         help="Part of the rows kept for test if the file has no split. Default: a tenth, more of few rows.",
     ),
 ]
+LabelMap = Annotated[
+    str | None, typer.Option("--label-map", help="Which label is which class, such as 0=ham,1=spam.")
+]
 Device = Annotated[str, typer.Option("--device", help="Where models run: cpu, cuda, cuda:1, mps …")]
 Template = Annotated[
     Path | None,

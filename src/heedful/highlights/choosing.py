@@ -15,7 +15,7 @@ from heedful.auditing.audited import digest_of
 from heedful.auditing.instead import Instead
 from heedful.auditing.names import named
 from heedful.auditing.plan import PLAN
-from heedful.auditing.reading import ReadSettings, can_paint, read_subject
+from heedful.auditing.reading import ReadSettings, read_subject
 from heedful.auditing.result import Audit
 from heedful.auditing.rule import CARE, FAITHFUL, ClassReading, Reading
 from heedful.errors import UserError, choose_from
@@ -23,7 +23,8 @@ from heedful.models.subject import Subject, gives
 from heedful.records import Finding
 from heedful.trials.erasure.rereading import deletion_is_erasure
 from heedful.trials.rankings.named import brought_by
-from heedful.trials.rankings.word_rankings import WORD_RANKINGS, OwnRanking
+from heedful.trials.rankings.ranking import Ranking
+from heedful.trials.rankings.word_rankings import WORD_RANKINGS, can_rank
 
 CHANGES = "changes"  # paints by what was measured on the text itself
 READ_CLOSED, READ_AGAIN = 400, 100  # texts of a small audit, where deletions are products, and elsewhere
@@ -48,17 +49,15 @@ class Choice:
         return cls(**{**content, "defaults": tuple(content["defaults"])})
 
 
-def choose_by_name(by: str, subject: Subject, rankings: Mapping[str, OwnRanking]) -> Choice:
+def choose_by_name(by: str, subject: Subject, rankings: Mapping[str, Ranking]) -> Choice:
     """A map that was asked for; nothing is judged."""
     known = own_maps(subject, rankings)
-    names = [CHANGES, *known, *(name for name in WORD_RANKINGS if can_paint(subject, name))]
+    names = [CHANGES, *known, *(name for name in WORD_RANKINGS if can_rank(subject, name))]
     choose_from("map to highlight by", by, names)
     return Choice(by, f"You asked for {called(by)}; whether it may be shown was not judged here.")
 
 
-def choose_by_audit(
-    audit: "Audit | str | Path", subject: Subject, rankings: Mapping[str, OwnRanking]
-) -> Choice:
+def choose_by_audit(audit: "Audit | str | Path", subject: Subject, rankings: Mapping[str, Ranking]) -> Choice:
     """What an audit of this very model found; the audit of another one is refused."""
     found = audit if isinstance(audit, Audit) else Audit.load(audit)
     _check_same(found, subject)
@@ -71,7 +70,7 @@ def choose_by_audit(
         verdict.instead,
         verdict.classes,
     )
-    if choice.by not in {CHANGES, *own_maps(subject, rankings)} and not can_paint(subject, choice.by):
+    if choice.by not in {CHANGES, *own_maps(subject, rankings)} and not can_rank(subject, choice.by):
         raise UserError(
             f"The audit in {found.folder} found {choice.by!r} best, a ranking of your own: hand it over as "
             f"rankings={{{choice.by!r}: ...}} in Python, or choose another with --by."
@@ -80,7 +79,7 @@ def choose_by_audit(
 
 
 def choose_by_reading(
-    subject: Subject, texts: Sequence[str], rankings: Mapping[str, OwnRanking], *, seed: int = 0
+    subject: Subject, texts: Sequence[str], rankings: Mapping[str, Ranking], *, seed: int = 0
 ) -> Choice:
     """What a small audit finds on these texts."""
     most = READ_CLOSED if deletion_is_erasure(subject) else READ_AGAIN
@@ -97,7 +96,7 @@ def choose_by_reading(
     return _choice(where, verdict.reading, read.shown, verdict.skill, read.instead, verdict.classes)
 
 
-def own_maps(subject: Subject, rankings: Mapping[str, OwnRanking]) -> dict[str, OwnRanking]:
+def own_maps(subject: Subject, rankings: Mapping[str, Ranking]) -> dict[str, Ranking]:
     """Maps that are functions: those that the subject brings, and the user's."""
     return {**brought_by(subject, all_of_them=True), **rankings}
 

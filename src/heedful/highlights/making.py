@@ -19,7 +19,6 @@ import torch
 
 from heedful import __version__
 from heedful.auditing.audited import digest_of
-from heedful.auditing.reading import lengths_of
 from heedful.auditing.result import Audit
 from heedful.data.batches import plan_batches
 from heedful.errors import UserError, check_seed, choose_from
@@ -41,7 +40,8 @@ from heedful.store import Stage, Store
 from heedful.training.model_by_name import Asked
 from heedful.training.opening import open_any
 from heedful.trials.erasure.rereading import deletion_is_erasure
-from heedful.trials.rankings.word_rankings import OwnRanking
+from heedful.trials.rankings.ranking import Ranking
+from heedful.trials.stream import lengths_of
 
 Progress = Callable[[str, int], AbstractContextManager[Callable[[int], None]]]
 Say = Callable[[str], None]
@@ -84,7 +84,7 @@ def highlight(
     audit: "Audit | str | Path | None" = None,
     by: str | None = None,
     strength: str | None = None,
-    rankings: Mapping[str, OwnRanking] | None = None,
+    rankings: Mapping[str, Ranking] | None = None,
     keep_texts: bool = True,
     text: str | None = None,
     device: str = "cpu",
@@ -164,7 +164,7 @@ class Job:
     survey: Survey
     by: str | None
     way: str
-    rankings: Mapping[str, OwnRanking]
+    rankings: Mapping[str, Ranking]
     keep_texts: bool
     seed: int
 
@@ -280,7 +280,7 @@ def prepare(
     *,
     by: str | None = None,
     strength: str | None = None,
-    rankings: Mapping[str, OwnRanking] | None = None,
+    rankings: Mapping[str, Ranking] | None = None,
     keep_texts: bool = True,
     seed: int = 0,
 ) -> Job:

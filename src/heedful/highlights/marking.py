@@ -28,8 +28,9 @@ from heedful.trials.erasure.heat_map import painted
 from heedful.trials.erasure.rereading import Reader
 from heedful.trials.erasure.small_sets import SmallSets
 from heedful.trials.erasure.smallest import smallest_flips
+from heedful.trials.rankings.ranking import Ranking
 from heedful.trials.rankings.word_gradients import Doubted
-from heedful.trials.rankings.word_rankings import OwnRanking, scores_with
+from heedful.trials.rankings.word_rankings import scores_with
 
 LEAST = 0.05  # change of the probability from which a word is said to matter
 FALSE = 0.05  # chance of a false mark in a text whose words do nothing
@@ -44,7 +45,7 @@ class Marking:
     subject: Subject
     choice: Choice
     way: str  # of measuring strength
-    rankings: Mapping[str, OwnRanking]  # maps that are functions, by name
+    rankings: Mapping[str, Ranking]  # maps that are functions, by name
     keep_texts: bool = True
     seed: int = 0
 

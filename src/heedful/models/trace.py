@@ -8,6 +8,7 @@ each head). Erasing it puts 0 on all its slots and renormalises each row; a row 
 the zero vector (Serrano & Smith, 2019).
 """
 
+import copy
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -42,6 +43,7 @@ class Trace:
     head: Callable[..., Tensor]
     items: Tensor = None  # type: ignore[assignment]  # made below: a reader always finds a tensor
     state: Tensor | None = None
+    first: int = 0  # the number of the first instance in its corpus, to which chance belongs
 
     def __post_init__(self) -> None:
         for name in ("weights", "values", "mask", "items", "state"):
@@ -64,6 +66,14 @@ class Trace:
 
     def __len__(self) -> int:
         return len(self.weights)
+
+    def numbered(self, first: int) -> "Trace":
+        """The same trace, with what is known of it, whose first instance has this number."""
+        if first == self.first:
+            return self
+        found = copy.copy(self)
+        object.__setattr__(found, "first", first)
+        return found
 
     @cached_property
     def present(self) -> Tensor:

@@ -1,4 +1,7 @@
-"""A training that is done once: the run in a folder if it was made from the same, else trained into it."""
+"""A training that is done once, and a run trained again with another seed or with uniform weights.
+
+Wiegreffe & Pinter (2019, 3.1 and 3.2): nothing but the seed, or the weights, is changed.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -13,6 +16,8 @@ from heedful.training.callbacks import Callback
 from heedful.training.from_corpus import train_run
 from heedful.training.run import RESULT, Run, load_run
 from heedful.training.settings import TrainingSettings
+
+UNIFORM_CONTROL: dict[str, Any] = {"control": "uniform", "penalty": 0.0}  # nothing learnt, no VᵀW to hold
 
 
 def trained_once(
@@ -53,6 +58,35 @@ def trained_once(
         source=source,
         out=out,
         device=device,
+        callbacks=callbacks,
+    )
+
+
+def train_again(
+    run: Run,
+    corpus: Corpus,
+    *,
+    seed: int | None = None,
+    uniform: bool = False,
+    out: Path | None = None,
+    callbacks: Sequence[Callback] = (),
+) -> Run:
+    """The run's recipe on its corpus with another seed, or with uniform weights; kept in `out` if given."""
+    model, training = run.recipe.model, run.recipe.training
+    if seed is not None:
+        training = replace(training, seed=seed)
+    if uniform:
+        model = replace(model, control=UNIFORM_CONTROL["control"])
+        training = replace(training, penalty=UNIFORM_CONTROL["penalty"])
+    about = {key: value for key, value in run.recipe.corpus.items() if key not in ("name", "fingerprint")}
+    return trained_once(
+        corpus,
+        model=model,
+        training=training,
+        rules=run.recipe.words,
+        source=about,
+        out=out,
+        device=str(run.model.head.weight.device),
         callbacks=callbacks,
     )
 

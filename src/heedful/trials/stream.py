@@ -19,11 +19,15 @@ import torch
 from numpy.typing import NDArray
 
 from heedful.data.batches import Batch, make_batch, plan_batches
+from heedful.data.corpus import Corpus
 from heedful.data.encoded import EncodedTexts
 from heedful.errors import UserError
+from heedful.models.building import Classifier
 from heedful.models.subject import Subject
+from heedful.models.trace import Trace
 from heedful.records import read_rows
 from heedful.store import Store
+from heedful.training.texts_of_run import encode_for
 
 if TYPE_CHECKING:
     import pandas
@@ -68,7 +72,7 @@ def stream(
     chosen = np.arange(len(texts)) if rows is None else np.asarray(rows, dtype=np.int64)
     if not len(chosen):
         raise UserError("There is no text to try: give at least one.")
-    plan = [chosen[part] for part in plan_batches(_lengths(texts, chosen), token_budget=places)]
+    plan = planned(texts, chosen, places=places)
     asked = {"schema": SCHEMA, "places": places, "texts": _digest(plan), **recipe}
     parts = {f"{number:06d}": part for number, part in enumerate(plan)}
     firsts = dict(zip(parts, np.cumsum([0, *map(len, plan)]).tolist(), strict=False))
@@ -95,14 +99,54 @@ def sample_rows(count: int, limit: int | None, *, seed: int = 0) -> NDArray[np.i
     return np.sort(np.random.default_rng(seed).permutation(count)[:limit])
 
 
-def _lengths(texts: "EncodedTexts | Sequence[str]", rows: NDArray[np.int64]) -> NDArray[np.int64]:
+def trace_trial(
+    subject: Subject, *measures: "Callable[[Trace], pandas.DataFrame]", level: str = "final"
+) -> Trial:
+    """What measures of a trace find on each batch, side by side: one row an instance."""
+
+    def trial(batch: Batch, first: int) -> "pandas.DataFrame":
+        import pandas
+
+        trace = subject.trace(batch, level).numbered(first)
+        found = pandas.concat([measure(trace) for measure in measures], axis=1)
+        return found.loc[:, ~found.columns.duplicated()]  # two may say what was decided
+
+    return trial
+
+
+def texts_for(subject: Subject, corpus: Corpus) -> "EncodedTexts | list[str]":
+    """The texts of a corpus as any subject is streamed: a model of ours has their ids at once."""
+    return encode_for(subject, corpus) if isinstance(subject, Classifier) else list(corpus.texts)
+
+
+def planned(
+    texts: "EncodedTexts | Sequence[str]", rows: NDArray[np.int64], *, places: int = PLACES
+) -> list[NDArray[np.int64]]:
+    """The rows in batches of like length, the longest first, each of at most so many places B × T."""
+    return [rows[part] for part in plan_batches(lengths_of(texts)[rows], token_budget=places)]
+
+
+def walk(
+    subject: Subject,
+    texts: "EncodedTexts | Sequence[str]",
+    rows: NDArray[np.int64],
+    *,
+    places: int = PLACES,
+) -> Iterator[Batch]:
+    """The texts of these rows, batch by batch, for any subject; `batch.rows` are their numbers."""
+    for part in planned(texts, rows, places=places):
+        yield batch_of(subject, texts, part)
+
+
+def lengths_of(texts: "EncodedTexts | Sequence[str]") -> NDArray[np.int64]:
+    """About how many words (n,) each text has: only to put texts of like length together."""
     if isinstance(texts, EncodedTexts):
-        return np.asarray(texts.lengths)[rows]
-    # Only to put texts of like length together: the subject splits them into its own words.
-    return np.array([len(texts[row].split()) + 1 for row in rows])
+        return np.asarray(texts.lengths)
+    return np.array([len(text.split()) + 1 for text in texts])
 
 
 def batch_of(subject: Subject, texts: "EncodedTexts | Sequence[str]", rows: NDArray[np.int64]) -> Batch:
+    """The texts of these rows as this subject reads them, where its parameters are."""
     if isinstance(texts, EncodedTexts):
         parameters: Iterator[torch.Tensor] = getattr(subject, "parameters", lambda: iter(()))()
         device = next((parameter.device for parameter in parameters), torch.device("cpu"))

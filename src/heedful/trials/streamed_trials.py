@@ -16,14 +16,15 @@ from heedful.records import Finding
 from heedful.trials.erasure.comparisons import Coordinates, beats, fraction_removed, mass_removed
 from heedful.trials.erasure.faithfulness import MEASURES, faithfulness, other_findings
 from heedful.trials.erasure.optimality import no_short_set, optimal_share, optimality_gap
+from heedful.trials.erasure.search import beam_flips
 from heedful.trials.erasure.single import COLUMNS, SingleErasures, single_erasures
 from heedful.trials.erasure.single_findings import single_findings
 from heedful.trials.erasure.skill import ONE, ZERO, word_skill
-from heedful.trials.erasure.until_flip import Erasures, erase
+from heedful.trials.erasure.until_flip import SAMPLES, Erasures, erase
 from heedful.trials.erasure.word_erasures import WordErasures, word_erasures
-from heedful.trials.rankings.layer_rankings import Ranking
 from heedful.trials.rankings.own_scores import OwnScores
-from heedful.trials.rankings.word_rankings import OwnRanking
+from heedful.trials.rankings.ranking import Ranking
+from heedful.trials.rankings.word_rankings import can_rank
 from heedful.trials.stream import Trial
 
 if TYPE_CHECKING:
@@ -41,19 +42,25 @@ def layer_trial(
     *,
     own: "Mapping[str, OwnScores | Ranking] | None" = None,
     level: str = "final",
+    samples: int = SAMPLES,
+    search: bool = False,
     seed: int = 0,
 ) -> Trial:
     """Erasure at an attention layer: multi-item tests, and the top item of each ranking alone.
 
-    `own` are a user's rankings by name: scores of the whole split, or a function as `erase` takes it. The
-    smallest sets are exact for a linear head; for other heads they are not searched for.
+    `own` are a user's rankings by name: scores of the whole split, or a function (`rankings.ranking`). The
+    smallest sets are exact for a linear head; for other heads `search` gives an upper bound. Random orders
+    are drawn `samples` times.
     """
     names = None if rankings is None else list(dict.fromkeys([*rankings, *NULLS]))
 
     def trial(batch: Batch, first: int) -> "pandas.DataFrame":
         trace = subject.trace(batch, level)
         given = _given(own, batch, trace.present)
-        erasures = erase(trace, names, own=given, seed=seed, first=first)
+        sets = None
+        if search and trace.linear is None:
+            sets = beam_flips(trace, width=4, depth=4, seed=seed, first=first)
+        erasures = erase(trace, names, own=given, samples=samples, smallest=sets, seed=seed, first=first)
         frame = erasures.to_frame()
         for name in erasures.sizes:
             if name != "random":
@@ -69,15 +76,16 @@ def word_trial(
     subject: Subject,
     rankings: Sequence[str] | None = None,
     *,
-    own: "Mapping[str, OwnScores | OwnRanking] | None" = None,
+    own: "Mapping[str, OwnScores | Ranking] | None" = None,
     seed: int = 0,
     **options: Any,
 ) -> Trial:
     """Words taken out in the order of each ranking; `options` are those of `word_erasures`.
 
-    `own` are a user's rankings by name: scores of the whole split, or a function of subject and batch.
+    `own` are a user's rankings by name: scores of the whole split, or a function (`rankings.ranking`).
     """
-    names = None if rankings is None else list(dict.fromkeys([*rankings, *ALWAYS]))
+    always = [name for name in ALWAYS if can_rank(subject, name)]
+    names = None if rankings is None else list(dict.fromkeys([*rankings, *always]))
 
     def trial(batch: Batch, first: int) -> "pandas.DataFrame":
         given = _given(own, batch, batch.mask)
@@ -120,7 +128,9 @@ def word_findings(
     erasures = WordErasures.from_frame(frame)
     about: dict[str, Any] = {"coordinates": coordinates, "seed": seed}
     # Attention's skill in full, that of the others as one number each.
-    tests: list[Test] = [partial(word_skill, erasures, "attention", classes=classes, **about)]
+    tests: list[Test] = []
+    if "attention" in erasures.without:
+        tests.append(partial(word_skill, erasures, "attention", classes=classes, **about))
     others = [name for name in erasures.without if name not in ("attention", ZERO, ONE)]
     tests += [partial(_one_skill, erasures, name, **about) for name in others]
     tests += [partial(faithfulness, erasures, measure, **about) for measure in MEASURES]

@@ -1,9 +1,10 @@
 """Could very different attention give the same decision? (Jain & Wallace, 2019, section 4.2.)"""
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from heedful.auditing.questions.answer import Answer, Outcome, Question, mean_finding, present, scale_of
+from heedful.auditing.questions.answer import Answer, NotAsked, Outcome, Question, mean_finding, scale_of
 from heedful.auditing.rule import high, low
 from heedful.drawing import BLACK, BLUE, GREY, PURPLE, new_figure
 
@@ -12,9 +13,6 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
     from heedful.auditing.asking import Asking
-    from heedful.data.batches import Batch
-    from heedful.models.trace import Trace
-    from heedful.trials.weights.adversary import Adversary
 
 EPSILON = 0.01  # how far the adversary may move the output
 MOST_APART = math.log(2)  # of the Jensen–Shannon divergence, in nats
@@ -24,36 +22,23 @@ EXACT_TEXTS, ASCENT_TEXTS = 2000, 30
 
 def measure(asking: "Asking") -> "DataFrame":
     """The farthest other weights for the same output, exact or by ascent; also of weights dealt anew."""
-    import pandas
+    from heedful.trials.stream import batch_of, trace_trial
+    from heedful.trials.weights.adversary import is_exact
+    from heedful.trials.weights.moved import farthest_weights, permuted_weights
 
-    from heedful.trials.rankings.layer_rankings import random_weights, shuffle_weights
-    from heedful.trials.stream import batch_of
-    from heedful.trials.weights.adversary import exact_adversary, is_exact
-    from heedful.trials.weights.ascent import ascent_adversary
-    from heedful.trials.weights.permutation import permute_weights
-
-    subject, seed = asking.with_trace(), asking.seed
-
-    def farthest(of: "Trace", first: int) -> "Adversary":
-        if is_exact(of):
-            return exact_adversary(of, EPSILON)
-        return ascent_adversary(of, EPSILON, restarts=2, steps=150, rate=0.05, seed=seed, first=first)
-
-    def trial(batch: "Batch", first: int) -> "DataFrame":
-        trace = subject.trace(batch)
-        found, permuted = farthest(trace, first), permute_weights(trace, seed=seed, first=first)
-        columns = {"divergence": found.divergence, "change": found.change, "permuted": permuted.change}
-        for name, deal in (("shuffled", shuffle_weights), ("random", random_weights)):
-            columns[f"divergence_{name}"] = farthest(deal(trace, seed=seed, first=first), first).divergence
-        frame = pandas.DataFrame({name: values.cpu().numpy() for name, values in columns.items()})
-        return frame.assign(exact=is_exact(trace))
-
+    subject = asking.with_trace()
+    ascent: dict[str, Any] = {"restarts": 2, "steps": 150, "rate": 0.05}
+    farthest = partial(farthest_weights, epsilon=EPSILON, nulls=True, seed=asking.seed, **ascent)
+    trial = trace_trial(subject, farthest, partial(permuted_weights, seed=asking.seed))
     exact = is_exact(subject.trace(batch_of(subject, asking.texts, asking.rows[:1])))
     return asking.stream("adversary", trial, asking.some(EXACT_TEXTS if exact else ASCENT_TEXTS))
 
 
 def answer(rows: "DataFrame", asking: "Asking") -> Answer:
-    exact = bool(rows["exact"].all())
+    rows = rows.dropna(subset=["divergence"])  # a single item has no other weights
+    if not len(rows):
+        raise NotAsked("No text has two items at the attention layer, so none has other weights.")
+    exact = bool((rows["kind"] == "exact").all())
     described: dict[str, Any] = {"coordinates": asking.about, "seed": asking.seed}
     apart = mean_finding(
         "adversary's divergence",
@@ -66,15 +51,12 @@ def answer(rows: "DataFrame", asking: "Asking") -> Answer:
         baselines={name: rows[f"divergence_{name}"].to_numpy() for name in ("random", "shuffled")},
         **described,
     )
-    several = rows["permuted"].dropna().to_numpy()  # one item cannot be permuted
-    permuted = None
-    if len(several):
-        permuted = mean_finding(
-            "output change under permuted weights",
-            several,
-            "median total variation distance of the output over 100 permutations; the mean over texts",
-            **described,
-        )
+    permuted = mean_finding(
+        "output change under permuted weights",
+        rows["permuted"].to_numpy(),
+        "median total variation distance of the output over 100 permutations; the mean over texts",
+        **described,
+    )
     # A lower bound can say that such weights exist, never that they do not.
     outcome: Outcome = "yes" if low(apart) >= FAR else "unsure" if not exact else "no"
     if outcome == "no" and high(apart) >= FAR:
@@ -93,7 +75,7 @@ def answer(rows: "DataFrame", asking: "Asking") -> Answer:
         f"{'the exact maximum' if exact else 'the best that a search found, a lower bound'}.",
         finding=apart,
         scale=scale_of(apart, low_end=MOST_APART, high_end=0.0, best=0.0, best_name="no other weights"),
-        evidence=present((permuted,)),
+        evidence=(permuted,),
         good=None if outcome == "unsure" else outcome == "no",
     )
 
@@ -103,7 +85,7 @@ def figure(answer: Answer, rows: "DataFrame") -> "Figure | None":
     assert answer.finding is not None
     drawn = new_figure()
     axes = drawn.subplots()
-    values = rows["divergence"].to_numpy()
+    values = rows["divergence"].dropna().to_numpy()
     axes.hist(values, bins=40, range=(0, MOST_APART), color=BLUE, alpha=0.7, label="attention")
     axes.axvline(MOST_APART, color=GREY, linestyle="-.", label="nothing in common (log 2)")
     for name, colour, line in (("shuffled", PURPLE, "--"), ("random", BLACK, ":")):

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from heedful.auditing.asking import Asking
-    from heedful.data.batches import Batch
     from heedful.models.trace import Trace
 
 
@@ -35,8 +34,9 @@ def measure(asking: "Asking") -> "DataFrame":
     from heedful.trials.erasure.erased import leave_one_out, whole_logits
     from heedful.trials.erasure.rereading import log_odds
     from heedful.trials.rankings.layer_rankings import scores_of, shuffle_weights
+    from heedful.trials.stream import trace_trial
 
-    subject, seed = asking.with_trace(), asking.seed
+    seed = asking.seed
 
     def left_out(trace: "Trace") -> "Tensor":
         whole, alone = whole_logits(trace).double(), leave_one_out(trace).double()
@@ -44,8 +44,8 @@ def measure(asking: "Asking") -> "DataFrame":
         fall = log_odds(whole, decided)[:, None] - log_odds(alone, decided[:, None].expand(alone.shape[:2]))
         return fall.abs()
 
-    def trial(batch: "Batch", first: int) -> "DataFrame":
-        trace = subject.trace(batch)
+    def taus(trace: "Trace") -> "DataFrame":
+        first = trace.first
         dealt = shuffle_weights(trace, seed=seed, first=first)
         mask, alone = trace.present, left_out(trace)
         own = scores_of("attention", trace, seed=seed, first=first).double()
@@ -59,7 +59,7 @@ def measure(asking: "Asking") -> "DataFrame":
             }
         )
 
-    return asking.stream("agreement", trial, asking.rows)
+    return asking.stream("agreement", trace_trial(asking.with_trace(), taus), asking.rows)
 
 
 def answer(rows: "DataFrame", asking: "Asking") -> Answer:

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
     from heedful.auditing.asking import Asking
-    from heedful.data.batches import Batch
 
 GAP = "median optimality gap"
 
@@ -38,26 +37,9 @@ def measure(asking: "Asking") -> "DataFrame":
 
     Those are exact for a linear head; else a beam search gives an upper bound.
     """
-    from heedful.trials.erasure.search import beam_flips
-    from heedful.trials.erasure.single import single_erasures
-    from heedful.trials.erasure.until_flip import erase
-    from heedful.trials.rankings.layer_rankings import shuffle_weights
+    from heedful.trials.streamed_trials import layer_trial
 
-    subject, seed = asking.with_trace(), asking.seed
-
-    def trial(batch: "Batch", first: int) -> "DataFrame":
-        trace = subject.trace(batch)
-        small = (
-            None if trace.linear is not None else beam_flips(trace, width=4, depth=4, seed=seed, first=first)
-        )
-        names = ["attention", "random", "shuffled"]
-        frame = erase(trace, names, smallest=small, samples=1, seed=seed, first=first).to_frame()
-        dealt = shuffle_weights(trace, seed=seed, first=first)
-        for name, own in (("attention", trace), ("shuffled", dealt)):
-            alone = single_erasures(own, seed=seed, first=first)
-            frame[f"top_{name}"], frame[f"other_{name}"] = alone.top_flips, alone.other_flips
-        return frame
-
+    trial = layer_trial(asking.with_trace(), ["attention"], samples=1, search=True, seed=asking.seed)
     return asking.stream("top", trial, asking.rows)
 
 
@@ -65,7 +47,10 @@ def answer(rows: "DataFrame", asking: "Asking") -> Answer:
     frame = rows[rows["items"] > 1]
     if not len(frame):
         raise NotAsked("No text has two items at the attention layer.")
-    own, shuffled = (frame[f"top_{name}"].to_numpy().astype(float) for name in ("attention", "shuffled"))
+    own, shuffled, other = (
+        frame[f"single_{name}"].to_numpy().astype(float)
+        for name in ("attention_top_flips", "shuffled_top_flips", "attention_other_flips")
+    )
     described: dict[str, Any] = {"unit": "of texts", "better": "higher"}
     top = Finding(
         "flips by the top item",
@@ -73,7 +58,7 @@ def answer(rows: "DataFrame", asking: "Asking") -> Answer:
         interval=wilson_interval(int(own.sum()), len(own)),
         count=len(own),
         baselines={
-            "random": share_of(frame["other_attention"].to_numpy().astype(float)),
+            "random": share_of(other),
             "shuffled": share_of(shuffled),
         },
         coordinates=asking.about,

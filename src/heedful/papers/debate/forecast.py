@@ -5,9 +5,13 @@ The unit is one training of the model. A run that is there knows what it took; o
 learning is taken to cost a third of one with it.
 """
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
+from heedful.auditing.audited import Audited
 from heedful.models.building import build_model
 from heedful.papers.debate.preparing import Debate
 from heedful.papers.debate.sanity import TRAININGS
@@ -19,9 +23,12 @@ from heedful.papers.wiegreffe_pinter.diagnostic import GUIDES, STRENGTH
 from heedful.study.diagnostic import DIAGNOSTIC
 from heedful.study.forecast import Probe
 from heedful.training.presets import prepare
-from heedful.trials.stream import sample_rows
+from heedful.trials.erasure.rereading import Reader
+from heedful.trials.stream import batch_of, lengths_of, sample_rows
+from heedful.trials.weights.adversary import is_exact
 
 START = 6.0  # seconds until a stage's processes have started and read the corpus
+PERMUTED = 100  # permutations of a text's weights
 CLIMB = 7e-8  # seconds of the ascent a weight, start and step; only where there are more than two classes
 
 
@@ -52,6 +59,8 @@ class Estimate:
 def estimate(debate: Debate, stages: Sequence[Stage], *, quick: bool, workers: int) -> Estimate:
     """About how long these stages take with `workers` processes, if nothing of them is there yet."""
     names = [stage.name for stage in stages]
+    if debate.audited is not None:
+        return Estimate(0.0, _reading(debate.audited, debate.trainings.limit, names), 0, 0, 0.0)
     todo, trainings = work(debate, names, quick=quick), debate.trainings
     model, training = prepare(trainings.models[0], trainings.settings)
     probe = Probe(debate.corpus, model, training)
@@ -74,6 +83,27 @@ def estimate(debate: Debate, stages: Sequence[Stage], *, quick: bool, workers: i
         sum(one.cells * one.trainings for one in todo if one.guided),
         guided,
     )
+
+
+def _reading(audited: Audited, limit: int | None, names: Sequence[str]) -> float:
+    """Seconds of a model in hand, from one text of middle length read with each of its words left out."""
+    texts = audited.texts("test")
+    rows = sample_rows(len(texts), limit)
+    lengths = lengths_of(texts)[rows].astype(float)
+    middle = rows[np.argsort(lengths)[len(rows) // 2 :][:1]]
+    reader = Reader(audited.subject, batch_of(audited.subject, texts, middle))
+    begun = time.perf_counter()
+    reader.each_out()
+    each = (time.perf_counter() - begun) / float(lengths[np.argsort(lengths)[len(rows) // 2]]) ** 2
+    seconds = START
+    if "agreement" in names:
+        seconds += each * float((lengths**2).sum())
+    if "permutation" in names:
+        seconds += each * PERMUTED * float(lengths.sum())
+    if "adversary" in names and not is_exact(reader.trace):
+        climbs = PUBLISHED["restarts"] * PUBLISHED["steps"]
+        seconds += climbs * float(lengths.sum()) * (CLIMB if reader.trace.linear is not None else each)
+    return seconds
 
 
 def work(debate: Debate, names: Sequence[str], *, quick: bool) -> list[Work]:

@@ -6,17 +6,20 @@ interrupted debate goes on.
 """
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from heedful.auditing.audited import Audited, open_subject
 from heedful.data.corpus import Corpus
+from heedful.data.named import load_data
 from heedful.data.words import rules_for
 from heedful.errors import UserError, check_seed, choose_from
 from heedful.files import folder_atomically
 from heedful.papers.debate import sanity
+from heedful.papers.debate.in_hand import SubjectBench
 from heedful.papers.debate.stage import Stage
 from heedful.papers.debate.trainings import LIMIT, MAIN, QUICK_LIMIT, Trainings, quick_settings
 from heedful.papers.jain_wallace import adversary, agreement, permutation
@@ -24,6 +27,7 @@ from heedful.papers.wiegreffe_pinter import adversarial, diagnostic, seeds, unif
 from heedful.study.grid import READING, load_origin
 from heedful.study.workbench import RUNS, Bench
 from heedful.training import run as files
+from heedful.training.model_by_name import is_of_hub
 from heedful.training.presets import PRESETS, prepare
 from heedful.training.run import Run, load_run
 from heedful.training.texts_of_run import base_of, corpus_of
@@ -44,6 +48,13 @@ class Debate:
     run: Run | None
     left_out: dict[str, str]  # stages that this model cannot have, with the reason
     frozen: bool = True  # whether it can be trained under frozen weights
+    audited: Audited | None = None  # a model that somebody brought, in the place of trainings
+
+    def bench(self, folder: Path, **options: Any) -> Bench:
+        """Where its stages are measured; `options` are those of `Bench`."""
+        if self.audited is not None:
+            return SubjectBench(folder, audited=self.audited, **options)
+        return Bench(folder, **options)
 
     def stages(self, only: Sequence[str] | None = None) -> list[Stage]:
         """The stages asked for that this model can have, in their order."""
@@ -57,6 +68,20 @@ class Debate:
             return stages
         spared = partial(uniform.measure, frozen=False)
         return [replace(one, measure=spared) if one.name == "uniform" else one for one in stages]
+
+    def notes(self, only: Sequence[str] | None = None) -> list[str]:
+        """What to know before it begins: of the corpus, of the model, and why stages are left out."""
+        found = list(self.corpus.notes) + list(self.audited.notes if self.audited is not None else ())
+        for name, reason in self.left_out.items():
+            if only is None or name in only:
+                found.append(f"{name} is left out: {reason}.")
+        asked = only is None or "agreement" in only
+        if self.audited is not None and asked and "agreement" not in self.left_out:
+            from heedful.trials.rankings.word_gradients import can_hold
+
+            if not can_hold(self.audited.subject):
+                found.append("Gradients go through attention too: this model cannot hold it constant.")
+        return found
 
     def adopt(self, bench: Bench) -> None:
         """Put the run that is there already where the workbench looks for it, so that it is not trained."""
@@ -76,7 +101,8 @@ class Debate:
 
 
 def debate_on(
-    source: str | Path,
+    source: Any,
+    data: "Corpus | str | Path | None" = None,
     *,
     model: str | None = None,
     quick: bool = False,
@@ -85,16 +111,31 @@ def debate_on(
     seed: int = 0,
     data_dir: str | Path | None = None,
     columns: dict[str, Any] | None = None,
+    label_map: Mapping[str, str] | None = None,
+    device: str = "cpu",
     **changes: Any,
 ) -> Debate:
-    """Prepare a debate about a run folder, or about a model by name on a corpus; nothing is trained yet.
+    """Prepare a debate about a run folder, about a model by name on a corpus, or about anybody's model.
 
-    `seeds` is how many trainings are compared, and `seed` the first of theirs; a run brings its own.
+    Nothing is trained yet. `seeds` is how many trainings are compared, and `seed` the first of theirs; a run
+    brings its own. A model that is not ours to train (hf:NAME, or any `Subject`) needs `data`, whose labels
+    `label_map` may match to its classes; it is asked what can be asked without a training.
     """
     check_seed(seed)
     count = seeds or (QUICK_SEEDS if quick else SEEDS)
     taken = limit or (QUICK_LIMIT if quick else LIMIT)
-    if (Path(source) / files.SETTINGS).exists():
+    is_run = isinstance(source, str | Path) and (Path(source) / files.SETTINGS).exists()
+    if is_run and data is not None:
+        raise UserError(f"{source} is a run, which has its texts: leave --data out.")
+    if data is not None or is_model(source):
+        if model is not None or changes:
+            raise UserError("A model that is there already has its settings: leave those out.")
+        if data is None:
+            raise UserError("A debate about somebody's model needs labelled texts: name them with --data.")
+        where: dict[str, Any] = {"data_dir": data_dir, **(columns or {})}
+        corpus = load_data(data, learn=False, **where) if isinstance(data, str | Path) else data
+        return _about_subject(open_subject(source, corpus, label_map=label_map, device=device), taken)
+    if is_run:
         if model is not None or changes:
             raise UserError(f"{source} is a run, which has its model and settings: leave those out.")
         if columns:
@@ -106,6 +147,20 @@ def debate_on(
         (str(source),), (name,), tuple(range(seed, seed + count)), settings, dict(columns or {}), limit=taken
     )
     return _checked(trainings, None, load_origin(trainings.study("check").origin(str(source)), data_dir))
+
+
+def is_model(source: Any) -> bool:
+    """Whether this is a model by itself: no run, which knows its texts, and no texts."""
+    return not isinstance(source, str | Path) or is_of_hub(source)
+
+
+def _about_subject(audited: Audited, limit: int) -> Debate:
+    corpus = audited.corpus
+    _with_test_split(corpus)
+    trainings = Trainings((corpus.name,), (audited.name,), (0,), limit=limit)
+    reasons = {stage.name: stage.why_not(audited.subject) for stage in STAGES.values()}
+    left_out = {name: reason for name, reason in reasons.items() if reason is not None}
+    return Debate(trainings, corpus, None, left_out, audited=audited)
 
 
 def _about_run(run: Run, seeds: range, limit: int, data_dir: str | Path | None) -> Debate:
@@ -143,8 +198,7 @@ def _checked(trainings: Trainings, run: Run | None, corpus: Corpus) -> Debate:
     settings, _ = prepare(trainings.models[0], trainings.settings)
     if settings.control != "none":
         raise UserError(f"A debate is about learnt attention, and this model's is {settings.control}.")
-    if not (corpus.splits == "test").any():
-        raise UserError(f"The corpus {corpus.name} has no test split, which a debate is held on.")
+    _with_test_split(corpus)
     left_out: dict[str, str] = {}
     if settings.hierarchical or settings.normaliser != "softmax" or settings.encoder == "pretrained":
         reason = "it needs a flat model with softmax attention, trained from random words"
@@ -154,3 +208,8 @@ def _checked(trainings: Trainings, run: Run | None, corpus: Corpus) -> Debate:
         left_out = {stage.name: reason for stage in STAGES.values() if stage.flat_only}
     frozen = not settings.hierarchical and settings.encoder != "pretrained"
     return Debate(trainings, corpus, run, left_out, frozen)
+
+
+def _with_test_split(corpus: Corpus) -> None:
+    if not (corpus.splits == "test").any():
+        raise UserError(f"The corpus {corpus.name} has no test split, which a debate is held on.")

@@ -5,8 +5,9 @@ A stage is an experiment of a paper on the paper's own trainings, and a part of 
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
+from heedful.models.subject import Subject, What, why_not
 from heedful.papers.debate.trainings import Trainings, paper_trainings
 from heedful.records import Claim, Finding
 from heedful.study.experiment import Draw, Experiment, Tables
@@ -16,9 +17,19 @@ from heedful.study.workbench import Bench
 SOME = 3  # seeds
 
 
+class Held(Protocol):
+    """What a measure that trains nothing needs of a run: its model, which may be any subject."""
+
+    @property
+    def model(self) -> Subject: ...
+
+
 @dataclass(frozen=True)
 class Stage:
-    """`seeds` is how many runs it looks at; `flat_only`, that it needs one row of learnt softmax weights."""
+    """`seeds` is how many runs it looks at; `flat_only`, that it needs one row of learnt softmax weights.
+
+    `asks` is what it needs of a model that somebody brought; without any it trains, and cannot be asked.
+    """
 
     name: str
     title: str
@@ -29,6 +40,14 @@ class Stage:
     figures: Mapping[str, Draw]
     seeds: Literal["one", "some", "all"] = "one"
     flat_only: bool = False
+    asks: tuple[What, ...] = ()
+
+    def why_not(self, subject: Subject) -> str | None:
+        """Why this cannot be asked of a model that somebody brought; None where it can."""
+        if not self.asks:
+            return "it trains the model again, and somebody's model is not ours to train"
+        reasons = [why_not(subject, what) for what in self.asks]
+        return next((reason.rstrip(".") for reason in reasons if reason is not None), None)
 
     def in_paper(
         self, paper: str, *, place: str = "", minutes: tuple[float, float], **asked: Any

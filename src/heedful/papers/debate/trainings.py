@@ -17,7 +17,6 @@ CORPORA = ("sst", "imdb", "20news-1", "agnews")
 ENCODERS, SCORES = ("average", "cnn", "bilstm"), ("tanh", "dot")
 MODELS = tuple(f"jain-wallace-{encoder}-{score}" for encoder in ENCODERS for score in SCORES)
 MAIN = "jain-wallace-bilstm-tanh"  # the model that both papers argue about
-UNIFORM_CONTROL: dict[str, Any] = {"control": "uniform", "penalty": 0.0}  # nothing learnt, no VᵀW to hold
 LIMIT = 500  # test texts of each cell, where words are left out one by one
 QUICK_LIMIT = 200
 SMALL: dict[str, Any] = {"epochs": 4, "embedding": 48, "hidden": 32, "batch": 64, "rate": 0.003}

@@ -9,6 +9,7 @@ be, and a text of one item has no other weights at all: NaN.
 """
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,7 +27,7 @@ from heedful.papers.debate.panels import (
 )
 from heedful.papers.debate.stage import Stage
 from heedful.papers.debate.trainings import Trainings
-from heedful.papers.jain_wallace.moved_weights import most_texts, trace_batches
+from heedful.papers.jain_wallace.moved_weights import most_texts, moved_rows
 from heedful.records import Claim, Finding
 from heedful.study.experiment import Tables
 from heedful.study.pooling import (
@@ -42,11 +43,8 @@ from heedful.study.workbench import Bench, Measure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-    from torch import Tensor
 
-    from heedful.models import Trace
-    from heedful.training import Run
-    from heedful.trials import Adversary
+    from heedful.papers.debate.stage import Held
 
 PLACE = "Jain & Wallace (2019), 4.2.2"
 EPSILON = 0.01
@@ -58,7 +56,7 @@ NONE = "No text has two items or more, so none has other weights."
 
 
 def adversary_rows(
-    run: "Run",
+    run: "Held",
     corpus: Corpus,
     *,
     split: str = "test",
@@ -69,59 +67,11 @@ def adversary_rows(
     seed: int = 0,
 ) -> pd.DataFrame:
     """A measure: the farthest weights of each text, by the exact way where there is one."""
-    import torch
+    from heedful.trials.weights.moved import farthest_weights
 
-    from heedful.models import decisions
-
-    frames = []
-    for rows, trace, first in trace_batches(run, corpus, split=split, limit=limit, seed=seed):
-        found = adversary_of(trace, epsilon, restarts=restarts, steps=steps, seed=seed, first=first)
-        # A change of at most ε moves a decision that lies that near to the boundary.
-        same = decisions(trace.logits(found.weights.to(trace.weights.dtype))).cpu() == found.decided.cpu()
-        several = trace.mask.sum(1).cpu() > 1
-        frames.append(
-            pd.DataFrame(
-                {
-                    "instance": rows,
-                    "same": same.numpy(),
-                    "decided": found.decided.numpy(),
-                    "decided_class": np.array(run.recipe.classes)[found.decided.numpy()],
-                    "largest": found.largest.double().numpy(),
-                    "divergence": found.divergence.double().masked_fill(~several, torch.nan).numpy(),
-                    "attainable": attainable(trace.weights, trace.mask)
-                    .cpu()
-                    .masked_fill(~several, torch.nan)
-                    .numpy(),
-                    "change": found.change.double().numpy(),
-                    "kind": found.kind,
-                    "epsilon": epsilon,
-                }
-            )
-        )
-    return pd.concat(frames).sort_values("instance", ignore_index=True)
-
-
-def attainable(weights: "Tensor", mask: "Tensor") -> "Tensor":
-    """The largest divergence (B,) that any weights can have from these (B,T), whatever the output."""
-    import torch
-
-    least = weights.double().masked_fill(~mask, torch.inf).amin(1)
-    apart: Tensor = (
-        MOST_APART - (torch.special.xlogy(1 + least, 1 + least) - torch.special.xlogy(least, least)) / 2
-    )
-    return apart
-
-
-def adversary_of(
-    trace: "Trace", epsilon: float = EPSILON, *, restarts: int, steps: int, seed: int = 0, first: int = 0
-) -> "Adversary":
-    """The exact adversary where the head is linear with two classes, otherwise the published ascent."""
-    from heedful.trials.weights.adversary import exact_adversary, is_exact
-    from heedful.trials.weights.ascent import ascent_adversary
-
-    if is_exact(trace):
-        return exact_adversary(trace, epsilon)
-    return ascent_adversary(trace, epsilon, restarts=restarts, steps=steps, seed=seed, first=first)
+    farthest = partial(farthest_weights, epsilon=epsilon, restarts=restarts, steps=steps, seed=seed)
+    found = moved_rows(run, corpus, split=split, limit=limit, seed=seed, measure=farthest)
+    return found.assign(epsilon=epsilon)
 
 
 def adversary_measure(trainings: Trainings) -> Measure:
@@ -279,5 +229,6 @@ STAGE = Stage(
     findings,
     claims,
     {"jain-wallace-adversary": adversary_figure, "jain-wallace-adversary-weights": adversary_weights_figure},
+    asks=("trace",),
 )
 EXPERIMENT = STAGE.in_paper("jain-wallace", place=": Figures 7 and 8", minutes=(1, 220))

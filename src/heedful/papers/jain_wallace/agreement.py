@@ -44,7 +44,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from torch import Tensor
 
-    from heedful.training import Run
+    from heedful.data.batches import Batch
+    from heedful.papers.debate.stage import Held
     from heedful.trials.erasure.rereading import Reader
 
 PAIRS = {
@@ -52,6 +53,7 @@ PAIRS = {
     ("attention", "leave-one-out"): ORANGE,
     ("gradient", "leave-one-out"): GREEN,
 }
+SCORES = ("attention", "gradient", "leave-one-out")
 PLACE = "Jain & Wallace (2019), 4.1"
 WEAK = 0.5  # they call the agreement weak; a τ below this leaves a quarter of all pairs of words turned round
 COLUMNS = ("tau", "significant", "spearman", "overlap")
@@ -59,41 +61,47 @@ NAMES = {"tau": "Kendall's τ-b", "spearman": "Spearman's ρ", "overlap": "overl
 
 
 def agreement_rows(
-    run: "Run", corpus: Corpus, *, split: str = "test", limit: int | None = None, seed: int = 0
+    run: "Held", corpus: Corpus, *, split: str = "test", limit: int | None = None, seed: int = 0
 ) -> pd.DataFrame:
-    """A measure: one row for each text and pair of scores, with τ, ρ, overlap and the random ranking's."""
+    """A measure: one row for each text and pair of scores, with τ, ρ, overlap and the random ranking's.
+
+    Gradients are taken with the attention held constant; of a subject that cannot do that, through it too.
+    """
     import torch
 
-    from heedful.data.batches import batches
     from heedful.models.trace import decisions
-    from heedful.training.texts_of_run import encode_for
     from heedful.trials.agreement.correlations import agreement
     from heedful.trials.erasure.rereading import Reader
-    from heedful.trials.rankings.word_rankings import attention, jain_wallace
-    from heedful.trials.stream import sample_rows
+    from heedful.trials.rankings.word_gradients import can_hold
+    from heedful.trials.rankings.word_rankings import attention, gradient, jain_wallace
+    from heedful.trials.stream import sample_rows, texts_for, walk
 
     part = corpus.split(split)
     rows = sample_rows(len(part), limit, seed=seed)
-    encoded = encode_for(run.model, part.take(rows))
-    longest = int(encoded.lengths.max())
-    scores = {name: torch.zeros(len(rows), longest, dtype=torch.float64) for pair in PAIRS for name in pair}
+    slope = jain_wallace if can_hold(run.model) else gradient
+    parts: list[tuple[Batch, list[Tensor], Tensor, Tensor]] = []
+    for batch in walk(run.model, texts_for(run.model, part.take(rows)), np.arange(len(rows)), places=4096):
+        reader = Reader(run.model, batch)
+        ranked = [attention(reader), slope(reader).abs(), left_out_change(reader)]
+        read = (batch.mask & reader.attention[1]).cpu()
+        parts.append((batch, [one.cpu() for one in ranked], read, decisions(reader.logits).cpu()))
+    longest = max(batch.mask.shape[1] for batch, *_ in parts)
+    scores = {name: torch.zeros(len(rows), longest, dtype=torch.float64) for name in SCORES}
     mask = torch.zeros(len(rows), longest, dtype=torch.bool)
     decided = torch.zeros(len(rows), dtype=torch.long)
-    for batch in batches(encoded, token_budget=4096):
-        reader = Reader(run.model, batch)
+    for batch, ranked, read, classes in parts:
         places, width = torch.from_numpy(batch.rows), batch.mask.shape[1]
-        scores["attention"][places, :width] = attention(reader).cpu()
-        scores["gradient"][places, :width] = jain_wallace(reader).cpu()
-        scores["leave-one-out"][places, :width] = left_out_change(reader).cpu()
-        mask[places, :width] = (batch.mask & reader.attention[1]).cpu()
-        decided[places] = decisions(reader.logits).cpu()
+        for name, values in zip(SCORES, ranked, strict=True):
+            scores[name][places, :width] = values.double()
+        mask[places, :width] = read
+        decided[places] = classes
     frames = []
     for first, second in PAIRS:
-        found = agreement(scores[first], scores[second], mask, names=(first, second), seed=seed)
-        own = {name: getattr(found, name).numpy() for name in COLUMNS}
-        beside = {f"random_{name}": getattr(found, f"random_{name}").numpy() for name in COLUMNS}
+        compared = agreement(scores[first], scores[second], mask, names=(first, second), seed=seed)
+        own = {name: getattr(compared, name).numpy() for name in COLUMNS}
+        beside = {f"random_{name}": getattr(compared, f"random_{name}").numpy() for name in COLUMNS}
         about = {"instance": rows, "words": mask.sum(1).numpy(), "decided": decided.numpy()}
-        about["decided_class"] = np.array(run.recipe.classes)[decided.numpy()]
+        about["decided_class"] = np.array(run.model.classes)[decided.numpy()]
         frames.append(pd.DataFrame({"first": first, "second": second, **about, **own, **beside}))
     return pd.concat(frames, ignore_index=True)
 
@@ -311,5 +319,6 @@ STAGE = Stage(
     findings,
     claims,
     {"jain-wallace-agreement": agreement_figure, "jain-wallace-taus": taus_figure},
+    asks=("attention", "embed"),
 )
 EXPERIMENT = STAGE.in_paper("jain-wallace", place=": Table 2, Figures 2 to 5", minutes=(2, 260))

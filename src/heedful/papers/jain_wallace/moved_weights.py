@@ -1,11 +1,10 @@
-"""What both tests of moved weights (Jain & Wallace, 2019, 4.2) share: traces, and claims about most texts."""
+"""What both tests of moved weights (Jain & Wallace, 2019, 4.2) share: rows, and claims about most texts."""
 
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from heedful.data.corpus import Corpus
 from heedful.papers.debate.trainings import main_cells
@@ -13,28 +12,33 @@ from heedful.records import Claim, Finding
 
 if TYPE_CHECKING:
     from heedful.models import Trace
-    from heedful.training import Run
+    from heedful.papers.debate.stage import Held
 
-PLACES = 16_384  # B × T of one batch
 FEWEST = 20  # texts that a claim needs
 CONCENTRATED = 0.5  # a largest weight from here on is called concentrated
 
 
-def trace_batches(
-    run: "Run", corpus: Corpus, *, split: str = "test", limit: int | None = None, seed: int = 0
-) -> "Iterator[tuple[NDArray[np.int64], Trace, int]]":
-    """The rows of the split that a batch holds, its trace, and how many texts came before it."""
-    from heedful.data.batches import batches
-    from heedful.training.texts_of_run import encode_for
-    from heedful.trials.stream import sample_rows
+def moved_rows(
+    run: "Held",
+    corpus: Corpus,
+    *,
+    split: str = "test",
+    limit: int | None = None,
+    seed: int = 0,
+    measure: "Callable[[Trace], pd.DataFrame]",
+) -> pd.DataFrame:
+    """What a measure of a trace finds, by the text's number in the split (`instance`)."""
+    from heedful.trials.stream import sample_rows, texts_for, trace_trial, walk
 
     part = corpus.split(split)
     rows = sample_rows(len(part), limit, seed=seed)
-    encoded = encode_for(run.model, part.take(rows))
-    first = 0
-    for batch in batches(encoded, token_budget=PLACES):
-        yield rows[batch.rows], run.model.trace(batch.to(run.model.head.weight.device)), first
+    trial = trace_trial(run.model, measure)
+    first, frames = 0, []
+    for batch in walk(run.model, texts_for(run.model, part.take(rows)), np.arange(len(rows))):
+        frames.append(trial(batch, first).assign(instance=rows[batch.rows]))
         first += len(batch)
+    table = pd.concat(frames).sort_values("instance", ignore_index=True)
+    return table.assign(decided_class=np.array(run.model.classes)[table["decided"].to_numpy()])
 
 
 def most_texts(

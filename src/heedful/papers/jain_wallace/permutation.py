@@ -1,9 +1,9 @@
 """What permuting the weights does to the output (Jain & Wallace, 2019, section 4.2.1)."""
 
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pandas as pd
 
 from heedful.data.corpus import Corpus
@@ -18,7 +18,7 @@ from heedful.papers.debate.panels import (
 )
 from heedful.papers.debate.stage import Stage
 from heedful.papers.debate.trainings import Trainings
-from heedful.papers.jain_wallace.moved_weights import most_texts, trace_batches
+from heedful.papers.jain_wallace.moved_weights import most_texts, moved_rows
 from heedful.records import Claim, Finding
 from heedful.study.experiment import Tables
 from heedful.study.pooling import (
@@ -34,14 +34,14 @@ from heedful.study.workbench import Bench, Measure
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from heedful.training import Run
+    from heedful.papers.debate.stage import Held
 
 PLACE = "Jain & Wallace (2019), 4.2.1"
 SMALL = 0.1  # a change of the output below this is called small here; the paper shows figures
 
 
 def permutation_rows(
-    run: "Run",
+    run: "Held",
     corpus: Corpus,
     *,
     split: str = "test",
@@ -50,23 +50,11 @@ def permutation_rows(
     seed: int = 0,
 ) -> pd.DataFrame:
     """A measure: the median output change of each text over permutations of its weights."""
-    from heedful.trials import permute_weights
+    from heedful.trials.weights.moved import permuted_weights
 
-    frames = []
-    for rows, trace, first in trace_batches(run, corpus, split=split, limit=limit, seed=seed):
-        found = permute_weights(trace, permutations=permutations, seed=seed, first=first)
-        frames.append(
-            pd.DataFrame(
-                {
-                    "instance": rows,
-                    "decided": found.decided.numpy(),
-                    "decided_class": np.array(run.recipe.classes)[found.decided.numpy()],
-                    "largest": found.largest.numpy(),
-                    "change": found.change.numpy(),
-                }
-            )
-        )
-    return pd.concat(frames).sort_values("instance", ignore_index=True)
+    permuted = partial(permuted_weights, permutations=permutations, seed=seed)
+    found = moved_rows(run, corpus, split=split, limit=limit, seed=seed, measure=permuted)
+    return found.rename(columns={"permuted": "change"})
 
 
 def measure(bench: Bench, trainings: Trainings) -> Tables:
@@ -152,5 +140,6 @@ STAGE = Stage(
     findings,
     claims,
     {"jain-wallace-permutation": permutation_figure},
+    asks=("trace",),
 )
 EXPERIMENT = STAGE.in_paper("jain-wallace", place=": Figure 6", minutes=(1, 210))

@@ -14,7 +14,7 @@ import pandas as pd
 from heedful.drawing import BLACK, BLUE, GREY, ORANGE
 from heedful.papers.debate.panels import label_outer, panels
 from heedful.papers.debate.stage import Stage
-from heedful.papers.debate.trainings import MAIN, UNIFORM_CONTROL, Trainings, main_cells
+from heedful.papers.debate.trainings import MAIN, Trainings, main_cells
 from heedful.papers.jain_wallace.adversary import is_bound, posthoc_rows
 from heedful.papers.wiegreffe_pinter.run_scores import headed
 from heedful.papers.wiegreffe_pinter.uniform import SEEDS
@@ -22,6 +22,7 @@ from heedful.records import Claim, Finding
 from heedful.records.finding import Scalar
 from heedful.study.experiment import Tables
 from heedful.study.grid import load_origin
+from heedful.study.kept_runs import UNIFORM_CONTROL
 from heedful.study.pooling import MOST_APART, cells, lead_over_texts, mean_over_texts, shown
 from heedful.study.workbench import Bench, Measure
 

@@ -9,12 +9,13 @@ import pandas as pd
 from heedful.drawing import BLUE, GREEN, GREY, new_figure
 from heedful.papers.debate.panels import grid_of, label_outer, rows_of, width_of
 from heedful.papers.debate.stage import Stage
-from heedful.papers.debate.trainings import UNIFORM_CONTROL, Trainings, main_cells
+from heedful.papers.debate.trainings import Trainings, main_cells
 from heedful.papers.names import model_label
 from heedful.papers.wiegreffe_pinter.run_scores import draw_dots, error_in, errors_of, headed, of_cell
 from heedful.records import Claim, Finding
 from heedful.study.controls import MEASURES, TRAINED, judge
 from heedful.study.experiment import Tables
+from heedful.study.kept_runs import UNIFORM_CONTROL
 from heedful.study.pooling import cells, mean_over_seeds, shown
 from heedful.study.workbench import Bench, Measure
 

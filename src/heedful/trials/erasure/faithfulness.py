@@ -26,9 +26,10 @@ from heedful.trials.erasure.linear_votes import Floats
 from heedful.trials.erasure.rereading import Reader
 from heedful.trials.groups import mean_findings
 from heedful.trials.rankings.lime import random_subsets
+from heedful.trials.rankings.ranking import Ranking
 from heedful.trials.rankings.word_chance import chance_of
 from heedful.trials.rankings.word_gradients import Doubted
-from heedful.trials.rankings.word_rankings import OwnRanking, word_scores
+from heedful.trials.rankings.word_rankings import word_scores
 
 if TYPE_CHECKING:
     from heedful.trials.erasure.word_erasures import WordErasures
@@ -78,7 +79,7 @@ def infidelity_of(scores: Tensor, removed: Tensor, fall: Tensor) -> Tensor:
 def sensitivity(
     subject: Subject,
     batch: Batch,
-    ranking: "str | OwnRanking",
+    ranking: "str | Ranking",
     *,
     draws: int = 5,
     share: float = NOISE,

@@ -22,7 +22,8 @@ from heedful.models.trace import Trace, decisions, probabilities
 from heedful.trials.erasure.erased import decided, logits_without, whole_logits
 from heedful.trials.erasure.linear_votes import Bools, Floats, Longs, in_numpy
 from heedful.trials.rankings.chance import chance
-from heedful.trials.rankings.layer_rankings import Ranking, attention, order_of, shuffle_weights
+from heedful.trials.rankings.layer_rankings import attention, order_of, shuffle_weights
+from heedful.trials.rankings.ranking import Ranking
 from heedful.trials.weights.divergence import js_divergence
 
 if TYPE_CHECKING:

@@ -24,7 +24,6 @@ from heedful.trials.erasure.small_sets import SmallSets
 from heedful.trials.erasure.smallest import smallest_flips
 from heedful.trials.rankings.layer_rankings import (
     LINEAR_ONLY,
-    Ranking,
     attention,
     order_of,
     random,
@@ -32,6 +31,7 @@ from heedful.trials.rankings.layer_rankings import (
     shuffle_weights,
 )
 from heedful.trials.rankings.own_scores import check_own_names
+from heedful.trials.rankings.ranking import Ranking
 
 if TYPE_CHECKING:
     import pandas
@@ -116,6 +116,7 @@ def erase(
     drawn `samples` times; "shuffled" is run on the trace with shuffled weights. `smallest` is given for a
     head that is not linear (from `beam_flips`), and computed for a linear one.
     """
+    trace = trace.numbered(first)
     names = rankings_for(trace) if rankings is None else list(rankings)
     if trace.linear is None and LINEAR_ONLY & set(names):
         raise UserError(
@@ -137,7 +138,7 @@ def erase(
         if name == "shuffled":
             draws = ["attention"]
         elif name == "random":
-            draws = [random(trace, seed=seed, first=first, sample=sample) for sample in range(samples)]
+            draws = [random(trace, seed=seed, sample=sample) for sample in range(samples)]
         orders = [order_of(draw, subject, seed=seed, first=first) for draw in draws]
         flips = [flip_sizes(subject, order) for order in orders]
         removed = [_mass_removed(subject, *pair) for pair in zip(orders, flips, strict=True)]

@@ -23,17 +23,18 @@ from torch import Tensor
 
 from heedful.data.batches import Batch
 from heedful.errors import UserError
-from heedful.models.subject import Subject
+from heedful.models.subject import Subject, gives
 from heedful.models.trace import decisions
+from heedful.models.word_attention import words_read
 from heedful.trials.erasure.deletion import delete_words
 from heedful.trials.erasure.faithfulness import infidelity_of, sensitivity
 from heedful.trials.erasure.linear_votes import Bools, Floats, Longs, in_numpy
 from heedful.trials.erasure.rereading import PLACES, Reader, rank_of
 from heedful.trials.rankings.lime import random_subsets
 from heedful.trials.rankings.own_scores import check_own_names
+from heedful.trials.rankings.ranking import Ranking
 from heedful.trials.rankings.word_gradients import Doubted
 from heedful.trials.rankings.word_rankings import (
-    OwnRanking,
     random,
     rankings_of_words,
     scores_with,
@@ -127,7 +128,7 @@ def word_erasures(
     batch: Batch,
     rankings: Sequence[str] | None = None,
     *,
-    own: "Mapping[str, OwnRanking | ArrayLike | Tensor] | None" = None,
+    own: "Mapping[str, Ranking | ArrayLike | Tensor] | None" = None,
     shares: Sequence[float] = SHARES,
     how: str = "delete",
     samples: int = SAMPLES,
@@ -208,7 +209,7 @@ class _Ranked:
 
 
 def _ranked(
-    reader: Reader, ranking: "str | OwnRanking | ArrayLike | Tensor", *, samples: int, seed: int
+    reader: Reader, ranking: "str | Ranking | ArrayLike | Tensor", *, samples: int, seed: int
 ) -> _Ranked:
     batch = reader.batch
     if isinstance(ranking, str) and ranking == "random":
@@ -236,17 +237,20 @@ def _where(several: Bools, values: Tensor) -> Floats:
 
 
 def _of_read_words(
-    reader: Reader, own: "dict[str, OwnRanking | ArrayLike | Tensor]"
-) -> "tuple[Reader, dict[str, OwnRanking | ArrayLike | Tensor]]":
+    reader: Reader, own: "dict[str, Ranking | ArrayLike | Tensor]"
+) -> "tuple[Reader, dict[str, Ranking | ArrayLike | Tensor]]":
     """A reader of the texts without the words that are not read; arrays of scores lose them too."""
-    batch, read = reader.batch, reader.attention[1]
+    batch = reader.batch
+    # The reader may know its attention already, or need it soon.
+    seen = gives(reader.subject, "attention")
+    read = reader.attention[1] if seen else words_read(reader.subject, batch)
     unread = batch.mask & ~read
     if not unread.any():
         return reader, own
     order = torch.where(read, 0, 1).argsort(dim=1, stable=True)
     length = int(read.sum(1).max())
 
-    def moved(scores: "OwnRanking | ArrayLike | Tensor") -> "OwnRanking | Tensor":
+    def moved(scores: "Ranking | ArrayLike | Tensor") -> "Ranking | Tensor":
         if callable(scores):
             return scores
         given = torch.as_tensor(scores)

@@ -1,14 +1,12 @@
 """Rankings of the items of a trace: whose erasure should matter most (Serrano & Smith, 2019, 5.2; and ours).
 
-A ranking is a function of a trace (and of chance) that gives scores (B,N), the highest most important. `seed`
-and `first` are as in `chance`: the seed, and the number of the trace's first instance in its corpus. Ties are
-broken by chance.
+A ranking (`rankings.ranking`) is a function of a trace that gives scores (B,N). `seed` and `first` are as in
+`chance`: the seed, and the number of the trace's first instance in its corpus. Ties are broken by chance.
 
 Axes: B instances, R rows of weights, T slots, N items, K classes.
 """
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -21,12 +19,12 @@ from heedful.models.trace import Trace, probabilities
 from heedful.trials.erasure.forwards import check_head
 from heedful.trials.erasure.linear_votes import bias_of, chunks, in_numpy, token_logits
 from heedful.trials.rankings.chance import chance
+from heedful.trials.rankings.ranking import Ranking
 
 _LEAST = 1e-12  # of a random weight before it is normalised
-Ranking = Callable[..., Tensor]  # ranking(trace, seed=0, first=0) -> scores (B,N)
 
 
-def attention(trace: Trace, *, seed: int = 0, first: int = 0) -> Tensor:
+def attention(trace: Trace, *, seed: int = 0) -> Tensor:
     """The weight of each item: the sum over its slots, divided by the rows that have tokens."""
     weights = trace.weights.detach()
     if weights.dim() == 3:
@@ -34,7 +32,7 @@ def attention(trace: Trace, *, seed: int = 0, first: int = 0) -> Tensor:
     return _by_item(weights, trace)
 
 
-def gradient(trace: Trace, *, seed: int = 0, first: int = 0) -> Tensor:
+def gradient(trace: Trace, *, seed: int = 0) -> Tensor:
     """The derivative of the decision function d = max softmax with respect to each item's weight.
 
     An item of several slots is moved as a whole: its slots keep their proportions.
@@ -48,17 +46,17 @@ def gradient(trace: Trace, *, seed: int = 0, first: int = 0) -> Tensor:
     return moved.where(mass > 0, _by_item(slopes, trace) / count)
 
 
-def product(trace: Trace, *, seed: int = 0, first: int = 0) -> Tensor:
+def product(trace: Trace, *, seed: int = 0) -> Tensor:
     """Gradient × attention."""
     return _by_item(_slopes(trace) * trace.weights.detach(), trace)
 
 
-def signed(trace: Trace, *, seed: int = 0, first: int = 0) -> Tensor:
+def signed(trace: Trace, *, seed: int = 0) -> Tensor:
     """The sign of the gradient × attention: attention, with what speaks against the decision last."""
     return gradient(trace).sign() * attention(trace)
 
 
-def contribution(trace: Trace, *, seed: int = 0, first: int = 0) -> Tensor:
+def contribution(trace: Trace, *, seed: int = 0) -> Tensor:
     """What each item adds to the margin of the decided class over the second: its exact Shapley value.
 
     The margin Σ α(z_c + b_c − z_k − b_k) is an additive game, whose Shapley values are its terms. For a
@@ -76,24 +74,24 @@ def contribution(trace: Trace, *, seed: int = 0, first: int = 0) -> Tensor:
     return torch.from_numpy(np.concatenate(parts)).to(trace.weights.device)
 
 
-def magnitude(trace: Trace, *, seed: int = 0, first: int = 0) -> Tensor:
+def magnitude(trace: Trace, *, seed: int = 0) -> Tensor:
     """|contribution|: what a ranking without signs, as attention is, could know at best."""
     return contribution(trace).abs()
 
 
-def random(trace: Trace, *, seed: int = 0, first: int = 0, sample: int = 0) -> Tensor:
+def random(trace: Trace, *, seed: int = 0, sample: int = 0) -> Tensor:
     """By chance; each `sample` is another draw."""
-    drawn = chance(seed, trace.present.shape, first=first, sample=1 + sample)
+    drawn = chance(seed, trace.present.shape, first=trace.first, sample=1 + sample)
     return torch.from_numpy(drawn).to(trace.weights.device)
 
 
-def shuffled(trace: Trace, *, seed: int = 0, first: int = 0) -> Tensor:
+def shuffled(trace: Trace, *, seed: int = 0) -> Tensor:
     """The attention of the same trace with its weights shuffled among the tokens.
 
     On the trace itself this is one more random order; the trials apply it to the shuffled trace, where it is
     the null that tells what concentrated weights achieve by mechanics alone.
     """
-    return attention(shuffle_weights(trace, seed=seed, first=first))
+    return attention(shuffle_weights(trace, seed=seed, first=trace.first))
 
 
 RANKINGS: dict[str, Ranking] = {
@@ -125,7 +123,8 @@ def scores_of(
         raise UserError("This trace has no item that could be erased, so there is nothing to rank.")
     if isinstance(ranking, str):
         ranking = RANKINGS[choose_from("ranking", ranking, RANKINGS)]
-    scores = ranking(trace, seed=seed, first=first) if callable(ranking) else torch.as_tensor(ranking)
+    found = ranking(trace.numbered(first), seed=seed) if callable(ranking) else ranking
+    scores = torch.as_tensor(found)
     scores = scores.detach().to(trace.weights.device)
     scores = scores if scores.is_floating_point() else scores.double()
     if scores.shape == trace.weights.shape:

@@ -8,12 +8,13 @@ from collections.abc import Mapping
 from heedful.errors import UserError, nearest
 from heedful.models.subject import Subject
 from heedful.models.transformers import TransformerSubject
+from heedful.trials.rankings.ranking import Ranking
 from heedful.trials.rankings.transformer_rankings import HEAD, transformer_rankings
 from heedful.trials.rankings.word_gradients import Doubted
-from heedful.trials.rankings.word_rankings import WORD_RANKINGS, OwnRanking, word_scores
+from heedful.trials.rankings.word_rankings import WORD_RANKINGS, word_scores
 
 
-def brought_by(subject: Subject, *, all_of_them: bool = False) -> Mapping[str, OwnRanking]:
+def brought_by(subject: Subject, *, all_of_them: bool = False) -> Mapping[str, Ranking]:
     """Rankings that a subject brings along, such as rollout for a transformer.
 
     Flow, which takes ten seconds for a long text, and single heads, which are many, come with `all_of_them`.
@@ -34,7 +35,7 @@ def text_scores(subject: Subject, text: str, by: str, *, seed: int = 0) -> list[
     return list((found.scores if isinstance(found, Doubted) else found)[0].tolist())
 
 
-def _briefly(names: Mapping[str, OwnRanking]) -> list[str]:
+def _briefly(names: Mapping[str, Ranking]) -> list[str]:
     """The names with all heads as one entry: twelve heads would leave no room for the rest."""
     heads = [name for name in names if HEAD.fullmatch(name)]
     rest = [name for name in names if name not in heads]

@@ -11,9 +11,9 @@ from functools import partial
 from heedful.models.transformers.subject import TransformerSubject
 from heedful.trials.rankings.attention_gradient import attention_gradient
 from heedful.trials.rankings.attention_rankings import LastRead, flow, one_head, rollout
+from heedful.trials.rankings.ranking import Ranking, ranking_of
 from heedful.trials.rankings.value_norms import value_norms
 from heedful.trials.rankings.value_zeroing import value_zeroing
-from heedful.trials.rankings.word_rankings import OwnRanking
 
 MOST_HEADS = 16  # heads that are ranked one by one
 HEAD = re.compile(r"head-\d+-only")  # what they are called, counted from 1
@@ -38,9 +38,7 @@ ABOUT: Mapping[str, About] = {
 }
 
 
-def transformer_rankings(
-    subject: TransformerSubject, *, all_of_them: bool = False
-) -> Mapping[str, OwnRanking]:
+def transformer_rankings(subject: TransformerSubject, *, all_of_them: bool = False) -> Mapping[str, Ranking]:
     """The rankings of this subject by name, with those that are opt-in if `all_of_them`.
 
     Those that go through layers are not for encoder–decoders, whose attention does not go from a text to
@@ -48,19 +46,22 @@ def transformer_rankings(
     """
     if subject.entry is None or not getattr(subject.network, "single", True):
         return {}  # labels of several pieces are scored in several passes
-    found: dict[str, OwnRanking] = {}
+    found: dict[str, Ranking] = {}
     read = LastRead()
     through = not getattr(subject.network.config, "is_encoder_decoder", False)
     if through:
-        found |= {"rollout": partial(rollout, read=read), "attention-gradient": attention_gradient}
+        found |= {
+            "rollout": ranking_of(partial(rollout, read=read)),
+            "attention-gradient": ranking_of(attention_gradient),
+        }
     if subject.entry.way.sees_values:
-        found["value-norms"] = value_norms
+        found["value-norms"] = ranking_of(value_norms)
     if not all_of_them:
         return found
-    found["value-zeroing"] = value_zeroing
+    found["value-zeroing"] = ranking_of(value_zeroing)
     if through:
-        found["flow"] = partial(flow, read=read)
+        found["flow"] = ranking_of(partial(flow, read=read))
         heads = read(subject, subject.encode(["Heads"]))[0].heads.shape[1]
         for number in range(heads if heads <= MOST_HEADS else 0):
-            found[f"head-{number + 1}-only"] = partial(one_head, head=number, read=read)
+            found[f"head-{number + 1}-only"] = ranking_of(partial(one_head, head=number, read=read))
     return found

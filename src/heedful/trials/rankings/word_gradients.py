@@ -17,6 +17,7 @@ from torch import Tensor
 from heedful.attention import DotScore
 from heedful.data.batches import Batch
 from heedful.errors import UserError, choose_from
+from heedful.models.building import Classifier
 from heedful.models.classifier import FlatClassifier
 from heedful.models.hierarchical import HierarchicalClassifier
 from heedful.models.subject import Subject
@@ -98,6 +99,11 @@ def integrated_gradients(
     return Doubted(
         scores, missed, "how far the scores miss the change of the log-odds from the baseline, relative to it"
     )
+
+
+def can_hold(subject: Subject) -> bool:
+    """Whether `held_logits` can be had of this subject."""
+    return isinstance(subject, Classifier) or hasattr(subject, "held_logits")
 
 
 def held_logits(subject: Subject, batch: Batch, embedded: Tensor) -> Tensor:

@@ -8,7 +8,7 @@ batches matters; it also breaks ties.
 Axes: B texts, T words.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import torch
@@ -18,21 +18,20 @@ from torch import Tensor
 from heedful.data.batches import Batch
 from heedful.errors import UserError, choose_from
 from heedful.models.dot_attention import dot_score
-from heedful.models.subject import Subject
+from heedful.models.subject import Subject, What, gives
 from heedful.trials.erasure.linear_votes import in_numpy
 from heedful.trials.erasure.rereading import Reader
 from heedful.trials.rankings import layer_rankings as layer
 from heedful.trials.rankings.lime import lime
+from heedful.trials.rankings.ranking import Ranking
 from heedful.trials.rankings.word_chance import chance_of
 from heedful.trials.rankings.word_gradients import (
     Doubted,
+    can_hold,
     dot_gradient_times_input,
     gradient_times_input,
     integrated_gradients,
 )
-
-WordRanking = Callable[..., Tensor | Doubted]  # ranking(reader, seed=0)
-OwnRanking = Callable[[Subject, Batch], "Tensor | ArrayLike"]
 
 
 def attention(reader: Reader, *, seed: int = 0) -> Tensor:
@@ -108,7 +107,7 @@ def shuffled(reader: Reader, *, seed: int = 0) -> Tensor:
     return torch.zeros_like(weights).scatter_(1, order, weights)
 
 
-WORD_RANKINGS: dict[str, WordRanking] = {
+WORD_RANKINGS: dict[str, Ranking] = {
     "attention": attention,
     "gradient": gradient,
     "gradient-held": gradient_held,
@@ -122,15 +121,26 @@ WORD_RANKINGS: dict[str, WordRanking] = {
 }
 
 
+_NEEDED: dict[str, What] = {
+    "attention": "attention",
+    "shuffled": "attention",
+    "gradient": "embed",
+    "gradient-held": "embed",
+    "jain-wallace": "embed",
+    "integrated": "embed",
+}
+_HELD = frozenset({"gradient-held", "jain-wallace"})  # with the attention held constant
+
+
 def word_scores(
-    ranking: "str | OwnRanking | ArrayLike | Tensor",
+    ranking: "str | Ranking | ArrayLike | Tensor",
     subject: Subject,
     batch: Batch,
     *,
     seed: int = 0,
     how: str = "delete",
 ) -> "Tensor | Doubted":
-    """The scores (B,T) of a ranking: its name, a function of subject and batch, or one's own array.
+    """The scores (B,T) of a ranking: its name, a function (`rankings.ranking`), or one's own array.
 
     `how` words are taken out matters to leave-one-out and LIME.
     """
@@ -138,13 +148,15 @@ def word_scores(
 
 
 def scores_with(
-    reader: Reader, ranking: "str | OwnRanking | ArrayLike | Tensor", *, seed: int = 0
+    reader: Reader, ranking: "str | Ranking | ArrayLike | Tensor", *, seed: int = 0
 ) -> "Tensor | Doubted":
     """As `word_scores`, for what a reader reads: several rankings then share its trace."""
     if isinstance(ranking, str):
-        return WORD_RANKINGS[choose_from("ranking of words", ranking, WORD_RANKINGS)](reader, seed=seed)
+        ranking = WORD_RANKINGS[choose_from("ranking of words", ranking, WORD_RANKINGS)]
     mask = reader.batch.mask
-    given = ranking(reader.subject, reader.batch) if callable(ranking) else ranking
+    given = ranking(reader, seed=seed) if callable(ranking) else ranking
+    if isinstance(given, Doubted):
+        return given
     scores = torch.as_tensor(given).detach().to(mask.device, torch.float64)
     if scores.shape != mask.shape:
         raise UserError(
@@ -172,9 +184,23 @@ def word_order(scores: Tensor, batch: Batch, *, seed: int = 0) -> Tensor:
     return torch.from_numpy(order).to(batch.mask.device)
 
 
+def can_rank(subject: Subject, name: str) -> bool:
+    """Whether the ranking of this name can be had of this subject."""
+    if name not in WORD_RANKINGS or (name in _HELD and not can_hold(subject)):
+        return False
+    if name != "contribution":
+        return name not in _NEEDED or gives(subject, _NEEDED[name])
+    if not gives(subject, "trace"):
+        return False
+    try:
+        batch = subject.encode(["a b"])
+    except UserError:  # it has no id for words that it does not know
+        return False
+    return batch.sentences is None and subject.trace(batch).linear is not None
+
+
 def rankings_of_words(reader: Reader, names: Sequence[str] | None = None) -> list[str]:
     """These names, checked; or all rankings that the subject can have, but LIME, which takes long."""
     if names is not None:
         return [choose_from("ranking of words", name, WORD_RANKINGS) for name in names]
-    linear = reader.batch.sentences is None and reader.trace.linear is not None
-    return [name for name in WORD_RANKINGS if name != "lime" and (linear or name != "contribution")]
+    return [name for name in WORD_RANKINGS if name != "lime" and can_rank(reader.subject, name)]

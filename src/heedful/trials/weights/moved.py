@@ -1,0 +1,78 @@
+"""Other weights in the place of a model's own, one row a text (Jain & Wallace, 2019, 4.2).
+
+These are measures for `trials.stream.trace_trial`: the audit and the debate take the same. A text of one item
+has no other weights: NaN. Axes: B texts, R rows of weights, T slots.
+"""
+
+import math
+
+import pandas
+import torch
+from torch import Tensor
+
+from heedful.models.trace import Trace, decisions
+from heedful.trials.erasure.linear_votes import in_numpy
+from heedful.trials.rankings.layer_rankings import random_weights, shuffle_weights
+from heedful.trials.weights.adversary import Adversary, exact_adversary, is_exact
+from heedful.trials.weights.ascent import ascent_adversary
+from heedful.trials.weights.permutation import permute_weights
+
+
+def farthest_weights(
+    trace: Trace,
+    *,
+    epsilon: float = 0.01,
+    restarts: int = 5,
+    steps: int = 500,
+    rate: float = 0.01,
+    nulls: bool = False,
+    seed: int = 0,
+) -> pandas.DataFrame:
+    """The farthest weights that move the output by at most ε: exact where that is known, else by ascent.
+
+    Columns: decided, largest (weight), divergence, change (of the output), same (decision), attainable (see
+    there), kind; with `nulls` also divergence_shuffled and divergence_random, of weights dealt out anew.
+    """
+
+    def farthest(of: Trace) -> Adversary:
+        if is_exact(of):
+            return exact_adversary(of, epsilon)
+        return ascent_adversary(
+            of, epsilon, restarts=restarts, steps=steps, rate=rate, seed=seed, first=of.first
+        )
+
+    found = farthest(trace)
+    # A change of at most ε moves a decision that lies that near to the boundary.
+    same = decisions(trace.logits(found.weights.to(trace.weights.dtype))) == found.decided
+    apart = {"divergence": found.divergence, "attainable": attainable(trace.weights, trace.mask)}
+    if nulls:
+        for name, deal in (("shuffled", shuffle_weights), ("random", random_weights)):
+            apart[f"divergence_{name}"] = farthest(deal(trace, seed=seed, first=trace.first)).divergence
+    several = trace.item_counts > 1
+    columns = {name: values.double().where(several, torch.nan) for name, values in apart.items()}
+    about = {"decided": found.decided, "largest": found.largest.double(), "same": same}
+    columns |= {**about, "change": found.change.double()}
+    return pandas.DataFrame({name: in_numpy(values) for name, values in columns.items()}).assign(
+        kind=found.kind
+    )
+
+
+def permuted_weights(trace: Trace, *, permutations: int = 100, seed: int = 0) -> pandas.DataFrame:
+    """Columns: decided, largest, and permuted, the median change of the output over permuted weights."""
+    found = permute_weights(trace, permutations=permutations, seed=seed, first=trace.first)
+    columns = {"decided": found.decided, "largest": found.largest, "permuted": found.change}
+    return pandas.DataFrame({name: in_numpy(values) for name, values in columns.items()})
+
+
+def attainable(weights: Tensor, mask: Tensor) -> Tensor:
+    """The largest divergence (B,) that any weights can have from these (B,T) or (B,R,T), whatever the output.
+
+    JSD is convex, so nothing is farther from α than all weight on one item, log 2 − ½[(1 + a) log(1 + a) −
+    a log a] for its weight a, hence the item of least weight. Of several rows the mean, as of the adversary.
+    """
+    some = mask.any(-1)
+    a = weights.detach().double().masked_fill(~mask, torch.inf).amin(-1).where(some, 0)
+    apart: Tensor = math.log(2) - (torch.special.xlogy(1 + a, 1 + a) - torch.special.xlogy(a, a)) / 2
+    if apart.dim() == 1:
+        return apart
+    return (apart * some).sum(-1) / some.sum(-1)
