@@ -13,6 +13,7 @@ from heedful.auditing.own_rankings import own_rankings, piece_scores
 from heedful.errors import UserError
 from heedful.models.black_box import BlackBox
 from heedful.models.written import words_of
+from heedful.trials.erasure.rereading import Reader
 
 TEXT = "A superb, moving film!"
 WORDS = ["A", "superb", ",", "moving", "film", "!"]
@@ -46,7 +47,7 @@ def test_shap_itself_can_be_handed_over(subject):
     shap = pytest.importorskip("shap")
     explainer = shap.Explainer(lambda texts: np.array(judge(texts)), shap.maskers.Text(r"\W+"), seed=0)
     ranking = own_rankings({"shap": explainer([TEXT, "a dull film"], silent=True)}, 2)["shap"]
-    found = ranking(subject, subject.encode([TEXT, "a dull film"]))
+    found = ranking(Reader(subject, subject.encode([TEXT, "a dull film"])))
     assert found[0].tolist() == pytest.approx([0, 0.35, 0.35, 0, 0, 0], abs=0.01)  # its token is "superb, "
     assert ranking.digest == own_rankings({"s": explainer([TEXT, "a dull film"], silent=True)}, 2)["s"].digest
 
@@ -60,7 +61,7 @@ def test_lime_itself_can_be_handed_over(subject):
         for text in texts
     ]
     ranking = own_rankings({"lime": given}, 2)["lime"]
-    found = ranking(subject, subject.encode(texts))
+    found = ranking(Reader(subject, subject.encode(texts)))
     assert found[0].argmax() == 1
     assert found[1, 0] == found[1, 2] > abs(found[1, 1])  # a word counts at every place
     other = BlackBox(lambda texts: [[0.9, 0.1]] * len(texts), classes=("bad", "good"))
@@ -113,11 +114,11 @@ def test_scores_of_pieces_are_summed_by_word_and_never_taken_for_those_of_words(
     texts = ["The wonderful film", "a plot"]  # wonder ##ful
     batch = bert.encode(texts)
     scores = [[9.0, 1, 2, 3, 4, 9], [9.0, 5, 6, 9]]
-    found = own_rankings({"captum": piece_scores(scores)}, 2)["captum"](bert, batch)
+    found = own_rankings({"captum": piece_scores(scores)}, 2)["captum"](Reader(bert, batch))
     assert found.tolist() == [[1, 5, 4], [5, 6, 0]]
     with pytest.raises(UserError, match="as many as it has pieces and not as it has words \\(3\\)"):
-        own_rankings({"captum": scores}, 2)["captum"](bert, batch)
+        own_rankings({"captum": scores}, 2)["captum"](Reader(bert, batch))
     with pytest.raises(UserError, match="which has 6 pieces, marks included"):
-        own_rankings({"captum": piece_scores([[1.0], [2.0]])}, 2)["captum"](bert, batch)
+        own_rankings({"captum": piece_scores([[1.0], [2.0]])}, 2)["captum"](Reader(bert, batch))
     with pytest.raises(UserError, match="only a transformer has"):
-        own_rankings({"captum": piece_scores(scores)}, 2)["captum"](subject, subject.encode(texts))
+        own_rankings({"captum": piece_scores(scores)}, 2)["captum"](Reader(subject, subject.encode(texts)))
