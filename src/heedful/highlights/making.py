@@ -131,17 +131,20 @@ def highlight_files(
     """The same into files, which may be larger than memory; what is done stays if it is stopped."""
     for path in outs:
         ending_of(path)
+        if path.is_dir():
+            raise UserError(f"{path} is a folder, where a file is to be written: choose another name.")
     if not outs:
         raise UserError("Highlights need a file to go to: name one with --out, such as page.html.")
     opened = open_any(model, device=device, asked=asked)
     job = prepare(opened.subject, opened.name, texts, **options)
     named = None if audit is None else Path(audit).name
     parts = outs[0].with_name(f"{outs[0].name}.parts")
+    known = job.choose(audit, say) if job.by is not None or audit is not None else None
     store = Store(parts, {**job.recipe, "audit": named}, what="highlights")
     with store.opened():
         stage = store.stage()
-        kept = stage.value("choice")
-        choice = Choice.from_dict(kept) if kept is not None else job.choose(audit, say)
+        kept = stage.value("choice")  # of a small audit that was made before
+        choice = known or (job.choose(None, say) if kept is None else Choice.from_dict(kept))
         stage.keep_value("choice", choice.to_dict())
         say(f"By {called(choice.by)}. {choice.why}")
         with job.shown(progress) as advance:
