@@ -257,6 +257,9 @@ def show(found: "Audit") -> None:
     answers = [[str(one.number), one.question, one.outcome, one.answer] for one in found.answers]
     print_table("Questions", ["", "question", "outcome", "answer"], answers)
     say(f"The page is {found.folder / 'index.html'}; numbers are in {found.folder / 'audit.json'}.")
+    if content["data"].get("texts_kept") and found.reading != "cannot say":
+        called = content["subject"]["called"]
+        say(f"To ship: heedful highlight {called} YOUR_TEXTS --audit {found.folder} --out page.html")
 
 
 def _rows(read: "tuple[ClassReading, ...]") -> list[list[str]]:
