@@ -29,7 +29,8 @@ class Attention(nn.Module):
         self, states: Tensor, mask: Tensor, *, query: Tensor | None = None, values: Tensor | None = None
     ) -> Attended:
         """Read values (B,T,·), by default the states (B,T,H), where the mask (B,T) or (B,Q,T) is true."""
-        scores = self.score(states, query)
+        takes_mask = getattr(self.score, "takes_mask", None) is not None  # one of the user's own
+        scores = self.score(states, mask) if takes_mask else self.score(states, query)
         if values is None:
             values = states
         check_shape("Attention", "values", tensor=values, expected=(*states.shape[:2], "·"))

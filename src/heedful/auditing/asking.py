@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from heedful.auditing.label_words import LabelWords, label_words
 from heedful.auditing.maps import Maps, maps_trial
 from heedful.auditing.plan import AuditSettings, Plan
-from heedful.auditing.questions.answer import NotAsked
+from heedful.auditing.questions.answer import NotAsked, Question
 from heedful.auditing.reading import ReadSubject, clusters_of, decide_all, look
 from heedful.auditing.sampling import Draw
 from heedful.data.encoded import EncodedTexts
@@ -54,6 +54,12 @@ class Asking:
     progress: Progress | None = None
     say: Say = lambda sentence: None
     seconds: dict[str, float] = field(default_factory=dict)
+
+    one_model = True  # what is read is one model, and not a recipe
+
+    def measure(self, question: Question) -> pd.DataFrame:
+        """What a question measures."""
+        return question.measure(self)
 
     @property
     def settings(self) -> AuditSettings:

@@ -46,12 +46,15 @@ class AuditSettings:
         3, "models over which stability is measured, the audited one among them; 1 does not ask"
     )
     uniform: bool = setting(True, "train the model with uniform weights, to see whether attention is needed")
+    folds: int = setting(
+        0, "so many models are trained, each text judged by one that has not seen it; 0: one model"
+    )
     keep_texts: bool = setting(True, "keep texts and words for browsing; without, nothing written has any")
     seed: int = setting(0, "the seed of everything that is left to chance")
 
     def __post_init__(self) -> None:
         choose_from("split", self.split, ("train", "dev", "test"))
-        for name, least in (("seeds", 1), ("deletions", 1), ("limit", 1)):
+        for name, least in (("seeds", 1), ("deletions", 1), ("limit", 1), ("folds", 0)):
             value = getattr(self, name)
             if value is not None and value < least:
                 raise UserError(f"The audit's {name} must be at least {least}, not {value}.")

@@ -13,7 +13,8 @@ from heedful import __version__
 from heedful.auditing.asking import Asking, Progress, Say
 from heedful.auditing.audited import open_subject
 from heedful.auditing.browsing import choose, instances
-from heedful.auditing.forecast import announce, promise
+from heedful.auditing.folded import FoldedAsking, ask_folds, fold_corpora, said
+from heedful.auditing.forecast import announce, promise, training_seconds
 from heedful.auditing.groups import read_groups
 from heedful.auditing.own_rankings import own_rankings
 from heedful.auditing.page import write_page
@@ -33,6 +34,7 @@ from heedful.errors import UserError
 from heedful.files import locked, write_atomically
 from heedful.models.transformers.loading import labels_at_once
 from heedful.records import Estimate, Finding, wilson_interval
+from heedful.records.wording import lasting
 from heedful.study.kept_runs import trained_once
 from heedful.training.model_by_name import HUB, Asked, is_of_hub
 from heedful.training.opening import is_of_transformers
@@ -95,10 +97,26 @@ def audit(
     where: dict[str, Any] = {"data_dir": data_dir, **(columns or {})}
     read_as = label_reading(subject, data, columns, asked_of)
     corpus = None if data is None else load_data(data, labels, learn=False, **where | read_as)
+    if asked.folds and not is_texts(subject):
+        raise UserError("Folds are for texts that models learn from; a trained model is audited as it is.")
     if is_texts(subject):
-        corpus = load_data(subject, labels, **where)
+        corpus = load_data(subject, labels, learn=not asked.folds, **where)
         for note in corpus.notes:
             say(note)
+        if asked.folds:
+            if rationales is not None or rankings:
+                raise UserError("Folds are read by several models: leave rationales and own rankings out.")
+            return audit_folds(
+                corpus,
+                asked,
+                folder,
+                model=model,
+                device=device,
+                by=by,
+                progress=progress,
+                say=say,
+                callbacks=callbacks,
+            )
         if rationales is not None:
             check_rationales(rationales, len(corpus.split(asked.split)))
         kept = run_folder(folder) if asked.keep_texts else None
@@ -156,6 +174,41 @@ def label_reading(
     return {"rule": rule} if column is None else {"rule": rule, "label": column}
 
 
+def audit_folds(
+    corpus: Corpus,
+    asked: AuditSettings,
+    folder: Path,
+    *,
+    model: str = MODEL,
+    device: str = "cpu",
+    by: Sequence[Any] | None = None,
+    progress: Progress | None = None,
+    say: Say = lambda sentence: None,
+    callbacks: Sequence[Any] = (),
+) -> Audit:
+    """Train a model for each fold of the texts, and judge each text by the one that has not seen it."""
+    fold_of, corpora = fold_corpora(corpus, asked.folds, seed=asked.seed)
+    seconds = training_seconds(corpora[0], *prepare(model, {"seed": asked.seed}))
+    say(said(asked.folds))
+    taken = lasting(asked.folds * seconds)
+    say(f"{corpus.name}: {asked.folds} trainings take about {taken} (tried on a few texts).")
+    runs = []
+    for number, part in enumerate(corpora):
+        say(f"Training fold {number + 1} of {asked.folds} on {len(part.split('train')):,} texts …")
+        out = run_folder(folder) / f"fold-{number + 1}" if asked.keep_texts else None
+        runs.append(
+            train_for_audit(
+                part, model=model, seed=asked.seed, out=out, source={}, device=device, callbacks=callbacks
+            )
+        )
+    asking = ask_folds(runs, corpora, fold_of, asked, folder, progress=progress, say=say)
+    claim_folder(folder, asking.plan.recipe)
+    with locked(folder / LOCK):
+        for line in announce(asking):
+            say(line)
+        return ask_all(asking, by=by)
+
+
 def ask_all(
     asking: Asking, *, rationales: Sequence[Any] | None = None, by: Sequence[Any] | None = None
 ) -> Audit:
@@ -165,7 +218,7 @@ def ask_all(
     ours = plan.audited.run is not None
     for number, question in enumerate((one for one in QUESTIONS if not (ours and one.of_others)), 1):
         try:
-            rows = question.measure(asking)
+            rows = asking.measure(question)
             answer = question.answer(rows, asking)
         except NotAsked as why:
             answers.append(replace(question.not_asked(str(why)), number=number))
@@ -181,8 +234,11 @@ def ask_all(
     table, stored = None, []
     if settings.keep_texts:
         with asking.timed("browsing"):
-            table = word_table(plan, asking.rows, asking.label_words, _others(asking))
-            stored = instances(asking, choose(asking))
+            if isinstance(asking, FoldedAsking):
+                stored = asking.instances(choose(asking))
+            else:
+                table = word_table(plan, asking.rows, asking.label_words, _others(asking))
+                stored = instances(asking, choose(asking))
     plausible = None
     if rationales is not None:
         plausible = plausibility(asking, rationales)

@@ -36,11 +36,30 @@ from heedful.errors import UserError
 LOUDNESS = {"-q": "quiet", "--quiet": "quiet", "-v": "verbose", "--verbose": "verbose"}
 
 
+ALLOW = "--allow-module"
+
+
+def _allowed(words: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The words without --allow-module NAME or --allow-module=NAME, and the modules that they name."""
+    kept, modules, rest = [], [], iter(words)
+    for word in rest:
+        if word == ALLOW:
+            modules.append(next(rest, ""))
+        elif word.startswith(f"{ALLOW}="):
+            modules.append(word.partition("=")[2])
+        else:
+            kept.append(word)
+    return kept, modules
+
+
 class Commands(TyperGroup):
     """A group of commands that says a user's mistake in one sentence instead of a traceback.
 
-    How much is said is told before or after the command's name, as people are used to.
+    How much is said, and which modules parts of one's own may come from, is told before or after the
+    command's name, as people are used to.
     """
+
+    allowed: Sequence[str] = ()
 
     def main(self, args: Sequence[str] | None = None, *others: Any, **options: Any) -> Any:
         given = list(sys.argv[1:] if args is None else args)
@@ -48,6 +67,7 @@ class Commands(TyperGroup):
         told = [word for word in given[:end] if word in LOUDNESS]
         speak(*{LOUDNESS[word] for word in told})
         kept = [word for word in given[:end] if word not in LOUDNESS]
+        kept, self.allowed = _allowed(kept)
         return super().main([*kept, *given[end:]], *others, **options)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
@@ -57,6 +77,10 @@ class Commands(TyperGroup):
 
     def invoke(self, ctx: Any) -> Any:
         try:
+            for module in self.allowed:
+                from heedful.models.own_parts import allow_module
+
+                allow_module(module)
             return super().invoke(ctx)
         except UserError as error:
             if speak.aloud:
@@ -97,6 +121,10 @@ def heedful(
     verbose: Annotated[
         bool, typer.Option("-v", "--verbose", help="Say also where an error came from. Anywhere too.")
     ] = False,
+    allow_module: Annotated[
+        str | None,
+        typer.Option(ALLOW, help="Import this module, for scores and encoders of your own. Anywhere too."),
+    ] = None,
 ) -> None:
     """Does your model mean what it attends to? Train attention classifiers and test their attention."""
 

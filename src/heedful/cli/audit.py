@@ -1,5 +1,6 @@
 """`heedful audit`: may this attention be shown as an explanation? One command, one folder, one verdict."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -80,6 +81,12 @@ def audit(
     uniform: Annotated[
         bool, typer.Option("--uniform/--no-uniform", help="Train the uniform control, too.")
     ] = True,
+    folds: Annotated[
+        int,
+        typer.Option(
+            "--folds", min=0, help="Train so many models, each text judged by one that has not seen it."
+        ),
+    ] = 0,
     no_texts: Annotated[
         bool, typer.Option("--no-texts", help="Keep texts and words out of everything that is written.")
     ] = False,
@@ -176,6 +183,7 @@ def audit(
             "looks": looks,
             "seeds": seeds,
             "uniform": uniform,
+            "folds": folds,
             "keep_texts": not no_texts,
             "seed": seed,
         }
@@ -247,10 +255,7 @@ def show(found: "Audit") -> None:
         )
         called = content["subject"]["called"]
         typer.echo(f'  heedful explain {called} "a text of yours" --by {better.ranking}')
-    typer.echo(
-        f"(accuracy {accuracy['value']:.1%} on {accuracy['count']:,} texts, "
-        f"{content['data']['split']} split)\n"
-    )
+    typer.echo(f"(accuracy {accuracy['value']:.1%} on {accuracy['count']:,} texts, {_judged_on(content)})\n")
     for title, first, read in (("Classes", "decided", verdict.classes), ("Groups", "group", verdict.groups)):
         if read:
             print_table(title, [first, "texts", "reads", "skill"], _rows(read))
@@ -260,6 +265,13 @@ def show(found: "Audit") -> None:
     if content["data"].get("texts_kept") and found.reading != "cannot say":
         called = content["subject"]["called"]
         say(f"To ship: heedful highlight {called} YOUR_TEXTS --audit {found.folder} --out page.html")
+
+
+def _judged_on(content: Mapping[str, Any]) -> str:
+    folds = content["methods"].get("folds")
+    if folds:
+        return f"{folds} folds: each judged by a model that has not seen it; a reading of the recipe"
+    return f"{content['data']['split']} split"
 
 
 def _rows(read: "tuple[ClassReading, ...]") -> list[list[str]]:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from heedful.data.scripts import is_spaceless
 from heedful.errors import UserError, listed, nearest
 
 Peek = Callable[[], Mapping[str, Sequence[object]]]  # the first cells of each column that has a name
@@ -164,6 +165,11 @@ def _guess(role: str, columns: Sequence[str], *, taken: object) -> str | None:
     return likely[0] if len(likely) == 1 else None
 
 
+def _about_words(cell: str) -> float:
+    """How many words a cell has, roughly: in scripts without spaces a word is about two signs."""
+    return max(len(cell.split()), len(cell) / 2 if is_spaceless([cell]) else 0)
+
+
 def _told_by_content(cells_of: Mapping[str, Sequence[object]], chosen: Mapping[str, str]) -> dict[str, str]:
     """The one column that reads like texts and the one that reads like labels, where there is just one.
 
@@ -174,7 +180,7 @@ def _told_by_content(cells_of: Mapping[str, Sequence[object]], chosen: Mapping[s
         cells = [str(cell) for cell in column if cell not in (None, "")]
         if name in chosen.values() or len(cells) < LEAST_ROWS:
             continue
-        words = sum(len(cell.split()) for cell in cells) / len(cells)
+        words = sum(_about_words(cell) for cell in cells) / len(cells)
         kinds = len(set(cells))
         if words >= LEAST_WORDS and kinds > len(cells) / 2:
             found["text"].append(name)

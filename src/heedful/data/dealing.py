@@ -82,6 +82,20 @@ def deal(
     return splits
 
 
+def deal_folds(
+    texts: Sequence[str], labels: Sequence[Hashable], *, folds: int, seed: int
+) -> "np.ndarray[Any, np.dtype[np.int64]]":
+    """The fold (N,) of each row, from 0: class by class in turn, copies of a text together."""
+    packets: dict[str, list[int]] = defaultdict(list)
+    for row, text in enumerate(texts):
+        packets[text].append(row)
+    order = sorted(packets, key=lambda text: (str(labels[packets[text][0]]), _lot(text, seed)))
+    found = np.zeros(len(texts), dtype=np.int64)
+    for turn, text in enumerate(order):
+        found[packets[text]] = turn % folds
+    return found
+
+
 def _quotas(count: int, shares: Share) -> tuple[int, int]:
     """How many rows go to dev and to test: rounded, at least one of a share, and train keeps one."""
     if count < 3:

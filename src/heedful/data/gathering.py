@@ -340,7 +340,7 @@ def _check_classes(found: _Gathered, labels: np.ndarray, splits: np.ndarray, nam
 def _say_if_too_few(found: _Gathered, splits: np.ndarray, *, dealt: bool) -> None:
     count = int(np.count_nonzero(splits == "test"))
     if 0 < count < TO_JUDGE:
-        remedy = "add rows, or raise --test-share" if dealt else "add rows"
+        remedy = "add rows, or audit with --folds 5, which judges every text" if dealt else "add rows"
         found.said.append(
             f"Only {count:,} texts are in test, and an audit needs about {TO_JUDGE} to say anything: "
             f"{remedy}."

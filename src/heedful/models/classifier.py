@@ -109,7 +109,7 @@ class FlatClassifier(nn.Module):
     def context_vector(self) -> Tensor | None:
         """V: the learned vector that scores words; None where nothing is learnt, or places are scored."""
         score: Any = score_of(self.words.attention)
-        return None if score is None or self.settings.attention == "location" else score.context
+        return None if self.settings.attention == "location" else getattr(score, "context", None)
 
     @property
     def head_vector(self) -> Tensor | None:

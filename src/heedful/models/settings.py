@@ -4,7 +4,7 @@ A field that the chosen encoder, attention or number of levels has no use for is
 whose it is), so that one choice can be changed in the settings of a named model without clearing others.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from types import UnionType
 from typing import TYPE_CHECKING, Any, get_args, get_type_hints
@@ -17,6 +17,7 @@ from heedful.settings import setting, settings_from
 if TYPE_CHECKING:
     from torch import nn
 
+ALLOWED = "HEEDFUL_ALLOW_MODULE"  # modules that the caller allows; the worker processes inherit it
 LEVELS = ("flat", "hierarchical")
 # Made from the settings and the width E of what comes in; an encoder has `width` and `mixes_tokens`.
 ENCODERS: "Choices[Callable[[ModelSettings, int], nn.Module]]" = Choices(
@@ -111,6 +112,7 @@ class ModelSettings:
             ("initialisation", self.initialisation, INITIALISATIONS),
             ("pooling", self.pooling, POOLINGS),
         ):
+            _refuse_foreign(kind, name, choices)
             choose_from(kind, name, choices)
         if self.head is not None:
             choose_from("head", self.head, HEADS)
@@ -134,6 +136,16 @@ class ModelSettings:
     def from_dict(cls, content: Mapping[str, Any]) -> "ModelSettings":
         """The settings that `to_dict` gave; a missing field takes its default, an unknown one is refused."""
         return settings_from(cls, content, where="the model's settings")
+
+
+def _refuse_foreign(kind: str, name: str, choices: Iterable[str]) -> None:
+    """A part of somebody's own that is not known here; its code is not imported because settings name it."""
+    module, colon, part = name.partition(":")
+    if colon and name not in choices:
+        raise UserError(
+            f"The {kind} {name!r} is a part of somebody's own: hand over its class (parts=[{part}]), or "
+            f"allow its module to be imported with --allow-module {module}."
+        )
 
 
 def parameters_of(settings: ModelSettings, words: int, classes: int) -> int:

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from heedful.errors import UserError
+from heedful.models.settings import ALLOWED
 from heedful.study.grid import Cell
 
 # Math libraries read these when they are loaded, so a worker must be born with them.
@@ -95,6 +96,10 @@ def _born_deaf_to_interrupts() -> Iterator[None]:
 
 
 def _begin_worker() -> None:
+    if os.environ.get(ALLOWED):
+        from heedful.models.own_parts import allow_inherited
+
+        allow_inherited()
     parent = multiprocessing.parent_process()
     assert parent is not None
 

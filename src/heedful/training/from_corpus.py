@@ -60,7 +60,8 @@ def train(
     """Train a model by its name; `changes` are settings of the model or of the training.
 
     `train("reviews.csv", model="dp", scale=10, epochs=20)`; with `out` a run folder is left there. `say` is
-    told, before any training, what was guessed about the texts. Recurrent encoders add up in an order that
+    told, before any training, what was guessed about the texts. `attention` and `encoder` may be classes of
+    your own (`heedful.models.own_parts`). Recurrent encoders add up in an order that
     depends on the number of threads, which the run records; `deterministic` takes one.
     """
     model_settings, training_settings = prepare(model, changes)

@@ -11,6 +11,7 @@ from typing import Any
 
 from heedful.errors import UserError, nearest
 from heedful.models.named import MODELS
+from heedful.models.own_parts import take_part
 from heedful.models.settings import ModelSettings
 from heedful.settings import settings_from
 from heedful.training.settings import TrainingSettings
@@ -173,6 +174,11 @@ def prepare(name: str, changes: Mapping[str, Any] | None = None) -> tuple[ModelS
         if change not in ours | theirs:
             raise UserError(f"There is no setting {change!r}{nearest(change, sorted(ours | theirs))}.")
     given = dict(changes or {})
+    for part in ("attention", "encoder"):
+        if part in given and not isinstance(given[part], str):
+            given[part] = take_part(given[part])
+    if ":" in str(given.get("attention", "")):
+        given.setdefault("scale", None)  # the λ of a preset is that of its own score
     model = settings_from(
         ModelSettings, {**_values(preset.model), **{key: given[key] for key in given if key in ours}}
     )

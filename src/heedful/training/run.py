@@ -9,7 +9,7 @@ pretrained encoder holds that too, in `encoder`.
 import json
 import math
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from html import escape
 from pathlib import Path
@@ -25,6 +25,7 @@ from heedful.data.words import WordRules
 from heedful.errors import UserError
 from heedful.files import folder_atomically, write_atomically
 from heedful.models.building import Classifier, build_model
+from heedful.models.own_parts import take_part
 from heedful.models.pretrained import PretrainedEncoder, quietly
 from heedful.models.settings import ModelSettings
 from heedful.records.manifest import (
@@ -173,8 +174,13 @@ def write_beginning(folder: Path, recipe: Recipe, vocabulary: Vocabulary) -> Non
     vocabulary.save(folder / VOCABULARY)
 
 
-def load_run(folder: str | Path, *, device: str = "cpu") -> Run:
-    """Open a run folder; a missing, unfinished, damaged or foreign one is refused in a sentence."""
+def load_run(folder: str | Path, *, device: str = "cpu", parts: Sequence[type] = ()) -> Run:
+    """Open a run folder; a missing, unfinished, damaged or foreign one is refused in a sentence.
+
+    `parts` are the classes of one's own that the model was made with.
+    """
+    for part in parts:
+        take_part(part)
     folder = Path(folder)
     if not (folder / SETTINGS).exists():
         is_file = folder.is_file()

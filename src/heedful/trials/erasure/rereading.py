@@ -18,6 +18,7 @@ from torch import Tensor
 from heedful.data.batches import Batch, plan_batches
 from heedful.errors import UserError, choose_from
 from heedful.models.classifier import FlatClassifier
+from heedful.models.level import score_of
 from heedful.models.subject import Subject, gives
 from heedful.models.trace import Trace, decisions, probabilities
 from heedful.models.word_attention import word_attention
@@ -215,7 +216,8 @@ def deletion_is_erasure(subject: Subject) -> bool:
     settings = subject.settings
     if settings.control != "none":
         return settings.control == "uniform"
-    return settings.normaliser == "softmax" and settings.attention != "location"
+    company = getattr(score_of(subject.words.attention), "mixes_tokens", False)  # of a user's own score
+    return settings.normaliser == "softmax" and settings.attention != "location" and not company
 
 
 def rank_of(order: Tensor) -> Tensor:
