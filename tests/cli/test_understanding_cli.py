@@ -69,6 +69,24 @@ def test_the_flow_is_shown_to_a_person(trained):
     assert "neutral" in result.output
 
 
+def test_a_watched_run_is_drawn(trained, tmp_path):
+    result = run(app, ["flow", str(trained), "--figure", str(tmp_path / "flow.png")])
+    assert result.exit_code == 0, result.output
+    drawn = (tmp_path / "flow.svg").read_text()
+    for panel in ("mean polarity score s", "mean attention score a", "VᵀW", "mean term A", "mean term F"):
+        assert panel in drawn
+    assert (tmp_path / "flow.png").stat().st_size > 10_000
+
+
+def test_a_run_that_was_not_watched_is_not_drawn(trained, tmp_path):
+    arguments = ["train", str(trained.parent / "small.csv"), "--epochs", "1", "--out", str(tmp_path / "run")]
+    assert run(app, arguments).exit_code == 0
+    result = run(app, ["flow", str(tmp_path / "run"), "--figure", str(tmp_path / "flow")])
+    assert result.exit_code == 2
+    assert "train it with --watch" in result.stderr
+    assert not (tmp_path / "flow.png").exists()
+
+
 def test_a_run_whose_corpus_changed_is_refused(trained):
     path = trained.parent / "small.csv"
     before = path.read_text()

@@ -25,6 +25,7 @@ from heedful.cli.options import (
     Threshold,
 )
 from heedful.cli.output import print_json, print_table, progress, say
+from heedful.cli.places import program
 from heedful.cli.stopping import can_be_stopped
 from heedful.cli.watching import shown_progress
 
@@ -254,7 +255,7 @@ def show(found: "Audit") -> None:
             f"{100 * better.skill.value:.0f} % of what the best painting could."
         )
         called = content["subject"]["called"]
-        typer.echo(f'  heedful explain {called} "a text of yours" --by {better.ranking}')
+        typer.echo(f'  {program()} explain {called} "a text of yours" --by {better.ranking}')
     typer.echo(f"(accuracy {accuracy['value']:.1%} on {accuracy['count']:,} texts, {_judged_on(content)})\n")
     for title, first, read in (("Classes", "decided", verdict.classes), ("Groups", "group", verdict.groups)):
         if read:

@@ -7,11 +7,13 @@ import typer
 
 from heedful.cli.options import AsJson, Device, Seed
 from heedful.cli.output import print_json, progress, say
+from heedful.cli.places import program
 from heedful.cli.stopping import can_be_stopped
 
 if TYPE_CHECKING:
     from heedful.data.corpus import Corpus
 
+TEXT = "a gorgeous, witty film that drags only a little"
 EPOCHS = 4  # of a training that usually takes more: enough to be worth an audit
 
 
@@ -54,8 +56,10 @@ def demo(
         print_json(for_machines(found))
         return
     show(found)
-    typer.echo("\nYour own file:   heedful audit reviews.csv --text COLUMN --label COLUMN")
-    typer.echo("Your own model:  heedful audit hf:PATH_OR_NAME --data reviews.csv")
+    name, trained = program(), run_folder(out)
+    typer.echo(f'\nRead a text:       {name} explain {trained} "{TEXT}"')
+    typer.echo(f"Play in a browser: {name} serve {trained}")
+    typer.echo(f"Your own file:     {name} audit --help")
 
 
 def _corpus() -> "Corpus":

@@ -17,6 +17,12 @@ def flow(
     csv: Annotated[
         Path | None, typer.Option("--csv", help="Write the terms of all words to this file.")
     ] = None,
+    figure: Annotated[
+        Path | None,
+        typer.Option(
+            "--figure", help="Draw a watched run to NAME.png and .svg: scores, terms and VᵀW over training."
+        ),
+    ] = None,
     data_dir: DataDir = None,
     device: Device = "cpu",
     as_json: AsJson = False,
@@ -26,7 +32,7 @@ def flow(
     A, B and C move a word's polarity, D, E and F its attention score; D pulls the classes apart where V and W
     look the same way. A run that was trained with --watch gets advice too.
 
-    Example: `heedful flow runs/sst-dp`
+    Example: `heedful flow runs/sst-dp`, or `heedful flow runs/sst-dp --figure sst-dp.png`
     """
     from heedful.files import write_atomically
     from heedful.training import load_run
@@ -35,6 +41,13 @@ def flow(
 
     trained = load_run(run, device=device)
     model = trained.model
+    if figure is not None:
+        from heedful.drawing import draw_to
+        from heedful.papers.sun_lu.watched import draw_watched
+
+        stem = figure.with_suffix("") if figure.suffix in (".png", ".svg") else figure
+        png, svg = draw_to(stem, draw_watched, trained.history)
+        say(f"The picture is {png}, and {svg}.")
     train = encode_for(model, corpus_of(trained, data_dir=data_dir).split("train"))
     types = find_types(train, model.vocabulary, classes=model.classes)
     terms = flow_terms(model, train)

@@ -28,7 +28,7 @@ def answer(rows: "DataFrame", asking: "Asking") -> Answer:
     if verdict.reading in (FAITHFUL, NOT_SHOWN):
         outcome = "yes" if verdict.reading == FAITHFUL else "no"
     if verdict.skill is None:
-        return QUESTION.said("unsure", " ".join(verdict.reasons), HOW)
+        return QUESTION.said("unsure", "It could not be measured; the reason stands beside the reading.", HOW)
     rankings = asking.read.rankings
     nulls: dict[str, Finding] = {name: rankings[name] for name in ("random", "shuffled") if name in rankings}
     skill = _beside(verdict.skill, nulls)

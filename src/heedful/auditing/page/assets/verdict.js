@@ -10,6 +10,8 @@ const MOST_REASONS = 4; // all are in the table of classes
 const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 const thisMap = (by) => (by === "attention" ? "this attention" : `highlights by ${rankingName(by)}`);
 
+const judgedOn = ({ data, methods }) => (methods.folds ? `${methods.folds} folds` : `${data.split} split`);
+
 function showVerdict({ audit, notes }) {
   const { verdict, subject, data } = audit;
   const { mark, kind } = READINGS[verdict.reading] || READINGS["cannot say"];
@@ -18,7 +20,7 @@ function showVerdict({ audit, notes }) {
     make(
       "p",
       { class: "facts" },
-      make("bdi", {}, `${subject.name} · ${data.split} split · ${several(data.instances, "text")}`),
+      make("bdi", {}, `${subject.name} · ${judgedOn(audit)} · ${several(data.instances, "text")}`),
     ),
     make(
       "div",
@@ -34,6 +36,13 @@ function showVerdict({ audit, notes }) {
           make("span", {}, capital(verdict.reading)),
         ),
         make("p", { class: "sentence" }, verdict.sentence),
+        audit.methods.folds
+          ? make(
+              "p",
+              { class: "notice" },
+              "Each text was judged by a model that had not seen it: this is a reading of the recipe, not of one trained model.",
+            )
+          : null,
         reasonsOf(verdict),
         defaultsOf(verdict),
         insteadBox(audit),

@@ -18,7 +18,9 @@ function showWords({ audit }) {
         {},
         audit.data.texts_kept === false
           ? "Words were kept out of this audit."
-          : "This model has no scores of single words.",
+          : audit.methods.folds
+            ? "The models of the folds have words of their own: there is no one table of them."
+            : "This model has no scores of single words.",
       ),
     );
     return;
