@@ -86,7 +86,7 @@ def test_the_example_is_the_stored_text_whose_paintings_differ_most(visit, tmp_p
     short = [text for text in audit["instances"] if 6 <= len(text["words"]) <= 40]
     most = max(short, key=apart)
     said = page.locator("#verdict .card").inner_text()
-    assert f"Text {most['id']} of {len(audit['instances'])} stored texts" in said
+    assert f"Text {most['id']}, one of {len(audit['instances'])} stored texts" in said
     assert f"{100 * apart(most):.0f}\u00a0% of the paint lies elsewhere" in said
 
 

@@ -327,3 +327,14 @@ def test_a_column_whose_name_is_no_text_is_refused(tmp_path):
     path.write_bytes(buffer.getvalue().replace(b"text_with_a_name", b"text_with_a_n\xff\xfe\xff"))
     with pytest.raises(UserError, match="names a column in bytes that are not UTF-8"):
         load_data(path)
+
+
+def test_a_class_that_is_rare_in_test_is_said_before_the_work_with_the_remedy(tmp_path):
+    lines = [f"{'spam' if row % 10 == 0 else 'ham'},a message of number {row}" for row in range(1200)]
+    (tmp_path / "spam.csv").write_text("\n".join(["label,text", *lines]))
+    corpus = read_corpus(tmp_path / "spam.csv")
+    assert corpus.class_sizes("test")["spam"] == 25
+    note = "Only 25 texts of class 'spam' are in test, and about 40 are needed to read a class by itself"
+    assert any(said.startswith(note) and "--folds 5, which judges all 120" in said for said in corpus.notes)
+    judged = read_corpus(tmp_path / "spam.csv", learn=False)
+    assert not any("by itself" in said for said in judged.notes)

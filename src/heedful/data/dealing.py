@@ -17,6 +17,7 @@ from heedful.errors import UserError
 # A reading of a model needs about two hundred texts that it was not trained on. A file of some hundred rows
 # gives more of them away for that than the tenth that a large one does.
 TO_JUDGE, TO_DEAL = 200, 250
+TO_JUDGE_CLASS = 40  # of one class: thirty that words decide, and some that they do not
 MOST_TEST = 0.4
 USUAL = (0.8, 0.1, 0.1)  # train, dev and test
 Share = tuple[float, float]

@@ -15,7 +15,7 @@ import numpy as np
 
 from heedful.data.columns import SPLIT_WORDS
 from heedful.data.corpus import SPLITS, Corpus
-from heedful.data.dealing import TO_JUDGE, USUAL, check_shares, deal, shares_for
+from heedful.data.dealing import TO_JUDGE, TO_JUDGE_CLASS, USUAL, check_shares, deal, shares_for
 from heedful.data.doubts import doubts_about
 from heedful.errors import UserError, listed
 
@@ -164,6 +164,7 @@ def gather_corpus(
         splits = _complete(found, splits, labels, shares=shares, seed=seed)
     _check_classes(found, labels, splits, label_names)
     _say_if_too_few(found, splits, dealt=dealt)
+    _say_if_rare(found, labels, splits, label_names, dealt=dealt)
     return Corpus(name, found.texts, labels, splits, label_names, tuple(found.said))
 
 
@@ -345,6 +346,22 @@ def _say_if_too_few(found: _Gathered, splits: np.ndarray, *, dealt: bool) -> Non
             f"Only {count:,} texts are in test, and an audit needs about {TO_JUDGE} to say anything: "
             f"{remedy}."
         )
+
+
+def _say_if_rare(
+    found: _Gathered, labels: np.ndarray, splits: np.ndarray, names: tuple[str, ...], *, dealt: bool
+) -> None:
+    """Of two classes the common one is often decided by default: then the other must carry the reading."""
+    sizes = np.bincount(labels[splits == "test"], minlength=len(names))
+    count, rare = int(sizes.min()), int(sizes.argmin())
+    if sizes.sum() < TO_JUDGE or not 0 < count < TO_JUDGE_CLASS:
+        return  # too few in all is said already
+    whole = int(np.count_nonzero(labels == rare))
+    more = f"audit with --folds 5, which judges all {whole:,}" if dealt else "add such rows"
+    found.said.append(
+        f"Only {count:,} texts of class {names[rare]!r} are in test, and about {TO_JUDGE_CLASS} are needed "
+        f"to read a class by itself: {more}."
+    )
 
 
 def _at(place: str, number: str | int) -> str:

@@ -65,7 +65,7 @@ function exampleBox(audit) {
     make(
       "p",
       { class: "faint" },
-      `Text ${text.id} of ${several(instances.length, "stored text")}, ${how}. Decided ` +
+      `Text ${text.id}, one of ${several(instances.length, "stored text")}, ${how}. Decided ` +
         `${isolated(classes[text.decided])} (${percent(text.probabilities[text.decided])})`,
       goldOf(text, classes),
       ".",
