@@ -11,7 +11,6 @@ from typing import Any
 
 from heedful.errors import UserError, nearest
 from heedful.models.named import MODELS
-from heedful.models.own_parts import take_part
 from heedful.models.settings import ModelSettings
 from heedful.settings import settings_from
 from heedful.training.settings import TrainingSettings
@@ -176,6 +175,8 @@ def prepare(name: str, changes: Mapping[str, Any] | None = None) -> tuple[ModelS
     given = dict(changes or {})
     for part in ("attention", "encoder"):
         if part in given and not isinstance(given[part], str):
+            from heedful.models.own_parts import take_part  # which needs torch, and names do not
+
             given[part] = take_part(given[part])
     if ":" in str(given.get("attention", "")):
         given.setdefault("scale", None)  # the λ of a preset is that of its own score
