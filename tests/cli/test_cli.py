@@ -200,7 +200,7 @@ def test_a_sweep_goes_on_in_its_own_folder_even_beside_notes(tmp_path, monkeypat
     def here(work, job, cells, *, workers=None, done=None):  # a new process takes seconds to start
         return iter([work(job, cell) for cell in cells][:0])
 
-    monkeypatch.setattr("heedful.study.sweep.in_processes", here)
+    monkeypatch.setattr("heedful.study.engines.in_processes", here)
     write_reviews(tmp_path / "reviews.csv")
     study = tmp_path / "study.toml"
     study.write_text(

@@ -124,7 +124,7 @@ def commands(tmp_path: Path, name: str) -> list[str]:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["train", "erase", "sweep"])
 def test_a_disk_that_fails_anywhere_is_said_and_the_same_command_goes_on(tmp_path, monkeypatch, name):
-    monkeypatch.setattr("heedful.study.sweep.in_processes", inline)
+    monkeypatch.setattr("heedful.study.engines.in_processes", inline)
     command = commands(tmp_path, name)
     with monkeypatch.context() as patch:
         disk = Disk(patch)

@@ -16,8 +16,8 @@ from typer.testing import CliRunner
 from heedful.cli import app
 from heedful.errors import UserError
 from heedful.records import query, read_rows
-from heedful.study import load_study, processes, run_study
-from heedful.study import sweep as module
+from heedful.study import engines, load_study, processes, run_study
+from heedful.study.cells import RECORDS, Job, work_on_cell
 from heedful.training import load_run, train
 from promises import hear_ctrl_c
 
@@ -27,8 +27,8 @@ FACTS = ["dev_accuracy", "test_accuracy", "test_macro_f1", "epoch", "epochs"]
 # A sweep in a process of its own, as the command line runs it; a slow one sleeps at the end of each cell.
 PROGRAM = """
 import sys, time
-import heedful.study.sweep as module
-from heedful.study import load_study
+import heedful.study.kept_runs as module
+from heedful.study import load_study, run_study
 
 real = module.trained_once
 
@@ -42,7 +42,7 @@ if "slow" in sys.argv:
 
 if __name__ == "__main__":
     study = load_study(sys.argv[1])
-    module.run_study(study, sys.argv[2], workers=2, done=lambda *cell: print("done", flush=True))
+    run_study(study, sys.argv[2], workers=2, done=lambda *cell: print("done", flush=True))
 """
 
 
@@ -176,14 +176,14 @@ def stand_in(monkeypatch) -> list:
     """Record cells without processes or training, to test what is trained and what is skipped."""
     trained = []
 
-    def pretend(work, job, cells, *, workers, done):
-        for cell in cells:
-            trained.append(cell)
-            corpus = job.study.check()[cell.corpus]
-            job.records.keep(cell.on(corpus), [{"cell": cell.key, "fingerprint": corpus.fingerprint}])
+    def pretend(work, job, tasks, *, workers, done):
+        for task in tasks:
+            trained.append(task.cell)
+            fingerprint = job.study.check()[task.cell.corpus].fingerprint
+            job.store.stage(RECORDS).keep(task.key, [{"cell": task.cell.key, "fingerprint": fingerprint}])
         return iter(())
 
-    monkeypatch.setattr(module, "in_processes", pretend)
+    monkeypatch.setattr(engines, "in_processes", pretend)
     return trained
 
 
@@ -293,11 +293,12 @@ def test_a_worker_that_dies_fails_its_own_cell_alone(study_file, program, begin,
 def test_a_run_that_ended_without_its_record_is_not_trained_again(study_file, tmp_path):
     study_file.write_text("keep_runs = true\n" + study_file.read_text())
     study = load_study(study_file)
-    job = module.Job(study, tmp_path / "out", None, "cpu")
-    first = module.run_cell(job, study.cells[0])
+    job = Job(study, tmp_path / "out", records=True)
+    task = job.tasks(study.cells[:1], study.check())[0]
+    first = work_on_cell(job, task)
     for part in (tmp_path / "out" / "records").iterdir():
         part.unlink()
-    assert module.run_cell(job, study.cells[0]) == first  # also the seconds: it was read, not trained
+    assert work_on_cell(job, task) == first  # also the seconds: it was read, not trained
 
 
 @pytest.mark.parametrize("change", ["epochs = 0", "epochz = 1", 'optimiser = "adagrat"'])

@@ -102,7 +102,7 @@ def test_a_workbench_that_is_moved_trains_and_measures_nothing_again(tmp_path, m
 
     before, _ = found(Bench(tmp_path / "here", workers=1))
     (tmp_path / "here").rename(tmp_path / "there")
-    monkeypatch.setattr("heedful.study.workbench.in_processes", None)  # nothing is left to do
+    monkeypatch.setattr("heedful.study.engines.in_processes", None)  # nothing is left to do
     after, ((_, run),) = found(Bench(tmp_path / "there"))
     pd.testing.assert_frame_equal(before, after)
     assert corpus_of(run).fingerprint == corpus.fingerprint

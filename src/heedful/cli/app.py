@@ -31,6 +31,7 @@ from heedful.cli.scores import scores
 from heedful.cli.serve import serve
 from heedful.cli.sweep import sweep
 from heedful.cli.train import train
+from heedful.cli.worker import worker
 from heedful.errors import UserError
 
 LOUDNESS = {"-q": "quiet", "--quiet": "quiet", "-v": "verbose", "--verbose": "verbose"}
@@ -147,6 +148,7 @@ for command in (
     reproduce,
     gallery,
     serve,
+    worker,
 ):
     app.command()(command)
 app.add_typer(data.app, name="data")

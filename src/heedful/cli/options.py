@@ -49,6 +49,16 @@ LabelMap = Annotated[
     str | None, typer.Option("--label-map", help="Which label is which class, such as 0=ham,1=spam.")
 ]
 Device = Annotated[str, typer.Option("--device", help="Where models run: cpu, cuda, cuda:1, mps …")]
+Workers = Annotated[
+    int | None, typer.Option("--workers", min=1, help="Trainings at a time. Default: one a core.")
+]
+Scheduler = Annotated[
+    str | None,
+    typer.Option(
+        "--scheduler",
+        help="Work on a Dask cluster: its tcp://HOST:PORT, or local to start one here. Default: processes.",
+    ),
+]
 Template = Annotated[
     Path | None,
     typer.Option("--template", help="File with a prompt around {text}: audits a language model by it."),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from heedful.cli.options import AsJson, DataDir, Device
+from heedful.cli.options import AsJson, DataDir, Device, Scheduler, Workers
 from heedful.cli.output import print_json, print_table, progress, say
 from heedful.cli.stopping import can_be_stopped
 
@@ -33,9 +33,8 @@ def reproduce(
     out: Annotated[
         Path, typer.Option("--out", help="Folder for runs, tables and figures; shared by experiments.")
     ] = Path("runs/reproduce"),
-    workers: Annotated[
-        int | None, typer.Option("--workers", min=1, help="Trainings at a time. Default: one a core.")
-    ] = None,
+    workers: Workers = None,
+    scheduler: Scheduler = None,
     data_dir: DataDir = None,
     device: Device = "cpu",
     as_json: AsJson = False,
@@ -62,6 +61,7 @@ def reproduce(
         corpora=tuple(corpus or ()),
         models=tuple(model or ()),
         workers=workers,
+        scheduler=scheduler,
         data_dir=None if data_dir is None else str(data_dir),
         device=device,
         say=say,

@@ -6,6 +6,8 @@ corpora = ["sst"]            # names, paths (from the study file's folder), or h
 models = ["dp", "ad"]        # names or presets
 seeds = [0, 1, 2]
 keep_runs = false            # true leaves each cell's run folder beside the records
+measures = ["accuracy", "tau-gradient"]  # of each run, for the table (`study.text_measures` has all)
+texts = 500                  # test texts that trials are made on; accuracy is of all
 
 [settings]                   # the same in every cell
 epochs = 20
@@ -33,12 +35,15 @@ from heedful.errors import UserError, choose_from
 from heedful.models.settings import ModelSettings
 from heedful.settings import read_toml, settings_from
 from heedful.store import digest_of
+from heedful.study.held import held
+from heedful.study.text_measures import MEASURES
 from heedful.training.presets import prepare
 from heedful.training.settings import TrainingSettings
 
 # What [columns] may say about how files are read, and as what.
 READING = {"text": str, "label": str, "split": str, "encoding": str, "test_share": float}
 TABLES = ("settings", "grid", "columns")
+OURS = {"base", "sent"}  # what a study file may not say
 
 
 @dataclass(frozen=True)
@@ -95,14 +100,23 @@ class Study:
     models: tuple[str, ...] = ("dp",)
     seeds: tuple[int, ...] = (0,)
     keep_runs: bool = False
+    measures: tuple[str, ...] = ()
+    texts: int = 500
     settings: dict = field(default_factory=dict)
     grid: dict = field(default_factory=dict)
     columns: dict = field(default_factory=dict)
     base: Path = Path()  # where relative paths in the study begin
+    sent: Mapping[str, str] | None = None  # fingerprints of files that a worker was sent, by their paths
 
     def __post_init__(self) -> None:
         for name, kind in (("corpora", str), ("models", str), ("seeds", int)):
             _check_values(f"{name} of the study {self.name!r}", getattr(self, name), kind)
+        if self.measures:
+            _check_values(f"measures of the study {self.name!r}", self.measures, str)
+        for name in self.measures:
+            choose_from("measure", name, MEASURES)
+        if self.texts < 1:
+            raise UserError(f"Measures need at least one text, but texts is {self.texts}.")
         for name, values in self.grid.items():
             _check_values(f"grid.{name}", values)
         for name, column in self.columns.items():
@@ -138,6 +152,12 @@ class Study:
             model, vectors_file=self._found(model.vectors_file), pretrained=self._found(model.pretrained)
         )
 
+    def files(self) -> dict[str, Path]:
+        """Where the files and folders lie that settings name, by the paths as they are written."""
+        models = [cell.prepared[0] for cell in self.cells]
+        named = {path for model in models for path in (model.vectors_file, model.pretrained) if path}
+        return {path: self.base / path for path in sorted(named) if (self.base / path).exists()}
+
     def check(self, *, data_dir: str | Path | None = None) -> dict[str, Corpus]:
         """Refuse, by name, anything that would fail later; the corpora are read for it, and returned.
 
@@ -159,6 +179,8 @@ class Study:
         return corpora
 
     def _found(self, path: str) -> str:
+        if self.sent and path in self.sent:
+            return str(held(self.sent[path]))
         return str(self.base / path) if path and (self.base / path).exists() else path
 
 
@@ -170,8 +192,8 @@ def load_study(path: str | Path) -> Study:
     for name, table in tables.items():
         if not isinstance(table, dict):
             raise UserError(f"{name} in {path} must be a table, written [{name}], but it is {table!r}.")
-    if "base" in content:  # ours to say, not the file's
-        raise UserError(f"There is no setting 'base' in {path}: its paths begin in its own folder.")
+    for name in OURS & content.keys():
+        raise UserError(f"There is no setting {name!r} in {path}: its paths begin in its own folder.")
     study = settings_from(Study, {"name": path.stem, **content, **tables}, where=str(path))
     return replace(study, base=path.parent)
 

@@ -8,11 +8,10 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 from heedful.errors import UserError
 from heedful.models.settings import ALLOWED
-from heedful.study.grid import Cell
 
 # Math libraries read these when they are loaded, so a worker must be born with them.
 ONE_THREAD = {
@@ -22,17 +21,23 @@ ONE_THREAD = {
     "NUMBA_NUM_THREADS": "1",
 }
 
-Work = Callable[[Any, Cell], Any]  # of a module, so that a new process finds it
-Done = Callable[[Cell, Any], None]
+T = TypeVar("T")
+J = TypeVar("J")
 
 
 def in_processes(
-    work: Work, job: Any, cells: Sequence[Cell], *, workers: int | None = None, done: Done | None = None
-) -> Iterator[tuple[Cell, str]]:
+    work: Callable[[J, T], Any],
+    job: J,
+    cells: Sequence[T],
+    *,
+    workers: int | None = None,
+    done: Callable[[T, Any], None] | None = None,
+) -> Iterator[tuple[T, str]]:
     """Do `work(job, cell)` for the cells, `workers` at a time (default: one a core); yield those that failed.
 
-    `done` hears of each cell with what its work gave, or None where it failed. Where a worker dies, the rest
-    goes on one by one: then it is known which cell's process died, and that one has failed.
+    `work` is a function of a module, so that a new process finds it. `done` hears of each cell with what its
+    work gave, or None where it failed. Where a worker dies, the rest goes on one by one: then it is known
+    which cell's process died, and that one has failed.
     """
     workers = workers or cores()
     waiting = list(range(len(cells)))

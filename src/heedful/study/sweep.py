@@ -1,23 +1,20 @@
-"""Running a study: cells in processes of one thread each, one record a cell, resumable after a kill."""
+"""Running a study: every cell on its own, one record a cell, resumable after a kill."""
 
+import math
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
-from functools import lru_cache
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from heedful import __version__
-from heedful.errors import UserError
-from heedful.store import Stage, Store
+from heedful.study.cells import RECORDS, Job, work_on_cell
+from heedful.study.engines import Engine
 from heedful.study.forecast import foretold, training_seconds
-from heedful.study.grid import Cell, Study, load_origin
-from heedful.study.kept_runs import trained_once
-from heedful.study.processes import Done, cores, in_processes
+from heedful.study.grid import Cell, Study
+from heedful.study.tables import Entry, study_entries
+from heedful.study.text_measures import MEASURES
 from heedful.training.devices import find_device
-
-RECORDS, RUNS = "records", "runs"
 
 
 @dataclass(frozen=True)
@@ -27,25 +24,7 @@ class Sweep:
     records: pd.DataFrame
     skipped: int
     failures: tuple[tuple[Cell, str], ...]
-
-
-@dataclass(frozen=True)
-class Job:
-    """What every worker needs to know of the sweep it works for."""
-
-    study: Study
-    folder: Path
-    data_dir: str | None
-    device: str
-
-    @property
-    def store(self) -> Store:
-        """Records and runs; a key says of which training on which texts a record is."""
-        return Store(self.folder, marks=(RECORDS,), parts=(RUNS,))
-
-    @property
-    def records(self) -> Stage:
-        return self.store.stage(RECORDS)
+    entries: tuple[Entry, ...] = ()  # what the study's measures found, seeds taken together
 
 
 def run_study(
@@ -53,9 +32,10 @@ def run_study(
     folder: str | Path,
     *,
     workers: int | None = None,
+    scheduler: str | None = None,
     data_dir: str | Path | None = None,
     device: str = "cpu",
-    done: Done | None = None,
+    done: Callable[[Cell, Any], None] | None = None,
     say: Callable[[str], None] | None = None,
 ) -> Sweep:
     """Train every cell that has no record yet, `workers` at a time (default: one a core); return all records.
@@ -63,59 +43,83 @@ def run_study(
     A record counts while its corpus is unchanged. `done` hears of each cell with its record, or None where it
     failed; of those that have their record already, at once. A cell that fails leaves no record and does not
     stop the others; run the study again to try it again. `say` is told about how long the trainings take,
-    which are tried on a few texts for it. Workers are new processes, which import the script that started
-    them: in a script, call this under `if __name__ == "__main__":`.
+    which are tried on a few texts for it. With a `scheduler` (tcp://HOST:PORT, or "local" for one that is
+    started here) the cells are tasks of a Dask cluster, and the results are the same. Workers are new
+    processes, which import the script that started them: in a script, call this under
+    `if __name__ == "__main__":`.
     """
-    if workers is not None and workers < 1:
-        raise UserError(f"There must be at least one worker, but workers is {workers}.")
+    engine = Engine(workers, scheduler, say or (lambda sentence: None))
     find_device(device)
-    job = Job(study, Path(folder), None if data_dir is None else str(data_dir), device)
+    job = sweep_job(study, folder, data_dir=data_dir, device=device)
     job.store.check()
     corpora = study.check(data_dir=data_dir)
-    keys = [cell.on(corpora[cell.corpus]) for cell in study.cells]
+    heard = done or (lambda cell, record: None)
     with job.store.opened():
-        missing = set(job.records.missing(keys))
-        waiting = [cell for cell, key in zip(study.cells, keys, strict=True) if key in missing]
-        if done is not None:
-            for cell, key in zip(study.cells, keys, strict=True):
-                if key not in missing:
-                    done(cell, job.records.rows([key]).to_dict("records")[0])
+        tasks = job.tasks(study.cells, corpora)
+        records = job.store.stage(RECORDS)
+        waiting = [task for task in tasks if task.wanted]
+        for task in tasks:
+            if not task.wanted:
+                heard(task.cell, records.rows([task.key]).to_dict("records")[0])
         if say is not None and waiting:
-            say(foretold(training_seconds(study, waiting, corpora), workers or cores()))
-        failures = tuple(in_processes(run_cell, job, waiting, workers=workers, done=done))
-        missing = set(job.records.missing(keys))
+            say(foretold(training_seconds(study, [task.cell for task in waiting], corpora), engine.at_once))
+        failures = tuple(
+            (task.cell, fault)
+            for task, fault in engine.run(
+                work_on_cell, job, waiting, corpora, done=lambda task, record: heard(task.cell, record)
+            )
+        )
+        keys = [task.key for task in tasks]
+        missing = set(records.missing(keys))
         ended = [key for key in keys if key not in missing]
-        records = job.records.rows(ended) if ended else pd.DataFrame({"cell": []})
-    return Sweep(records, len(keys) - len(waiting), failures)
+        found = records.rows(ended) if ended else pd.DataFrame({"cell": []})
+        entries = tuple(study_entries(job, tasks))
+    return Sweep(found, len(tasks) - len(waiting), failures, entries)
 
 
-def run_cell(job: Job, cell: Cell) -> dict[str, Any]:
-    """Train one cell in this process, append its record and return it."""
-    corpus = _load_once(job.study.origin(cell.corpus), job.data_dir)
-    model, training = cell.prepared
-    out = job.folder / RUNS / cell.on(corpus) if job.study.keep_runs else None
-    run = trained_once(  # it may have been killed between its end and its record
-        corpus,
-        model=job.study.place(model),
-        training=training,
-        source={"source": cell.corpus, "preset": cell.model},
-        out=out,
-        device=job.device,
+def sweep_job(
+    study: Study, folder: str | Path, *, data_dir: str | Path | None = None, device: str = "cpu"
+) -> Job:
+    """What workers are told of a study that is swept into a folder."""
+    return Job(
+        study,
+        Path(folder),
+        measures=tuple(MEASURES[name].measure(study.texts) for name in study.measures),
+        data_dir=None if data_dir is None else str(data_dir),
+        device=device,
+        records=True,
+        keep_runs=study.keep_runs,
     )
-    record = {
-        "cell": cell.key,
-        "study": job.study.name,
-        "corpus": cell.corpus,
-        "fingerprint": corpus.fingerprint,
-        "model": cell.model,
-        **model.to_dict(),
-        **asdict(training),
-        **run.result,
-        "version": __version__,
-    }
-    job.records.keep(cell.on(corpus), [record])
-    return record
 
 
-# A worker's cells come corpus by corpus, and reading one may take longer than a training.
-_load_once = lru_cache(maxsize=2)(load_origin)
+@dataclass(frozen=True)
+class Plan:
+    """What a sweep would do: its cells, those that have all their results, and the seconds of the others."""
+
+    cells: int
+    done: int
+    seconds: tuple[float, ...]  # of each training that is left, by itself; not a number where unknown
+    at_once: int
+
+    @property
+    def hours(self) -> float:
+        """Of all that is left, one after the other."""
+        return sum(one for one in self.seconds if not math.isnan(one)) / 3600
+
+
+def plan_study(
+    study: Study,
+    folder: str | Path,
+    *,
+    workers: int | None = None,
+    scheduler: str | None = None,
+    data_dir: str | Path | None = None,
+) -> Plan:
+    """Count the cells of a study and foretell how long those that are left take; nothing is written."""
+    job = sweep_job(study, folder, data_dir=data_dir)
+    job.store.check()
+    corpora = study.check(data_dir=data_dir)
+    tasks = job.tasks(study.cells, corpora)
+    left = [task.cell for task in tasks if task.wanted]
+    seconds = training_seconds(study, left, corpora) if left else []
+    return Plan(len(tasks), len(tasks) - len(left), tuple(seconds), Engine(workers, scheduler).at_once)

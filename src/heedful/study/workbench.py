@@ -11,9 +11,9 @@ Experiments of one folder share both: a run that two figures need is trained onc
 it was stopped.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from functools import lru_cache
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,37 +22,20 @@ import pandas as pd
 from heedful.data.corpus import Corpus
 from heedful.errors import UserError
 from heedful.files import locked, write_atomically
-from heedful.store import LOCK, Stage, Store, digest_of
-from heedful.study.grid import Cell, Study, load_origin
-from heedful.study.processes import cores, in_processes
+from heedful.store import LOCK, Store
+from heedful.study.cells import MEASURED, RUNS, Job, Task, work_on_cell
+from heedful.study.engines import Engine
+from heedful.study.grid import Cell, Study
+from heedful.study.measure import Measure
 
 if TYPE_CHECKING:
     from heedful.training.run import Run
     from heedful.understanding.watch import WatchSettings
 
-RUNS, MEASURED, CORPORA = "runs", "measured", "corpora"
+CORPORA = "corpora"
 
 Say = Callable[[str], None]
 Advance = Callable[[int], None]
-
-
-@dataclass(frozen=True)
-class Measure:
-    """One thing to measure on a run: a function of a module, and its options."""
-
-    function: Callable[..., pd.DataFrame]
-    options: Mapping[str, Any] = field(default_factory=dict)
-
-    @property
-    def name(self) -> str:
-        return self.function.__name__
-
-    @property
-    def key(self) -> str:
-        return f"{self.name}-{digest_of([self.function.__module__, self.name, dict(self.options)])}"
-
-    def __call__(self, run: "Run", corpus: Corpus) -> pd.DataFrame:
-        return self.function(run, corpus, **self.options)
 
 
 @dataclass(frozen=True)
@@ -68,6 +51,7 @@ class Bench:
     corpora: tuple[str, ...] = ()
     models: tuple[str, ...] = ()
     workers: int | None = None
+    scheduler: str | None = None  # of a Dask cluster, as `study.engines` takes it
     data_dir: str | None = None
     device: str = "cpu"
     say: Say = lambda sentence: None
@@ -135,110 +119,76 @@ class Bench:
         with a watch over training, whose rows are then in the run's history.
         """
         corpora = study.check(data_dir=self.data_dir)
-        job = _Job(study, self.folder, measures, watch, self.data_dir, self.device)
-        keys = [job.key(cell, corpora[cell.corpus]) for cell in study.cells]
+        job = self._job(study, measures, watch)
         with locked(self.folder / LOCK):
-            missing = {key for measure in measures for key in job.stage(measure).missing(keys)}
-            waiting = [cell for cell, key in zip(study.cells, keys, strict=True) if key in missing]
+            tasks = job.tasks(study.cells, corpora)
+            waiting = [task for task in tasks if task.wanted]
             if self.foretell:
                 self._foretell(job, waiting, corpora)
-            failures = self._work(job, waiting, len(study.cells))
+            failures = self._work(job, waiting, corpora, len(tasks))
         if failures:
             cell, why = failures[0]
-            raise UserError(f"{len(failures)} of {len(study.cells)} cells failed; {cell}: {why}")
-        return pd.concat([job.rows(*pair) for pair in zip(study.cells, keys, strict=True)], ignore_index=True)
+            raise UserError(f"{len(failures)} of {len(tasks)} cells failed; {cell}: {why}")
+        return pd.concat([_rows(job, task.cell, task.key) for task in tasks], ignore_index=True)
 
     def runs(self, study: Study, *, watch: "WatchSettings | None" = None) -> "list[tuple[Cell, Run]]":
         """The trained run of every cell, for what needs several at once."""
         from heedful.training.run import load_run
 
         self.measured(study, Measure(result), watch=watch)
-        job = _Job(study, self.folder, (), watch, self.data_dir, self.device)
+        job = self._job(study, (), watch)
         corpora = study.check(data_dir=self.data_dir)
-        return [(cell, load_run(job.run_folder(cell, corpora[cell.corpus]))) for cell in study.cells]
+        keys = [job.key(cell, corpora[cell.corpus]) for cell in study.cells]
+        return [(cell, load_run(job.run_folder(key))) for cell, key in zip(study.cells, keys, strict=True)]
 
-    def _foretell(self, job: "_Job", waiting: Sequence[Cell], corpora: dict[str, Corpus]) -> None:
+    @property
+    def engine(self) -> Engine:
+        """Where the cells are worked on."""
+        return Engine(self.workers, self.scheduler, self.say)
+
+    def _job(self, study: Study, measures: tuple[Measure, ...], watch: "WatchSettings | None") -> Job:
+        return Job(study, self.folder, measures, watch, self.data_dir, self.device)
+
+    def _foretell(self, job: Job, waiting: Sequence[Task], corpora: dict[str, Corpus]) -> None:
         from heedful.study.forecast import foretold, training_seconds
         from heedful.training.run import RESULT
 
-        untrained = [
-            cell for cell in waiting if not (job.run_folder(cell, corpora[cell.corpus]) / RESULT).exists()
-        ]
+        untrained = [task.cell for task in waiting if not (job.run_folder(task.key) / RESULT).exists()]
         if untrained:
             seconds = training_seconds(job.study, untrained, corpora)
-            self.say(f"{job.study.name}: {foretold(seconds, self.workers or cores())}")
+            self.say(f"{job.study.name}: {foretold(seconds, self.engine.at_once)}")
 
-    def _work(self, job: "_Job", waiting: Sequence[Cell], total: int) -> list[tuple[Cell, str]]:
+    def _work(
+        self, job: Job, waiting: Sequence[Task], corpora: dict[str, Corpus], total: int
+    ) -> list[tuple[Task, str]]:
         if not waiting:
             return []
-        if self.progress is None:
-            return list(in_processes(measure_cell, job, waiting, workers=self.workers))
-        with self.progress(f"{job.study.name}, cells", total) as advance:
+        shown = self.progress or _unseen
+        with shown(f"{job.study.name}, cells", total) as advance:
             advance(total - len(waiting))
             return list(
-                in_processes(
-                    measure_cell, job, waiting, workers=self.workers, done=lambda cell, found: advance(1)
-                )
+                self.engine.run(work_on_cell, job, waiting, corpora, done=lambda task, record: advance(1))
             )
 
 
-@dataclass(frozen=True)
-class _Job:
-    study: Study
-    folder: Path
-    measures: tuple[Measure, ...]
-    watch: "WatchSettings | None"
-    data_dir: str | None
-    device: str
-
-    def key(self, cell: Cell, corpus: Corpus) -> str:
-        """What the cell's run and measurements are called; a watched run has rows that others have not."""
-        watched = "" if self.watch is None else f"-watched-{digest_of(asdict(self.watch))}"
-        return f"{cell.on(corpus)}{watched}"
-
-    def run_folder(self, cell: Cell, corpus: Corpus) -> Path:
-        return self.folder / RUNS / self.key(cell, corpus)
-
-    def stage(self, measure: Measure) -> Stage:
-        return Store(self.folder).stage(f"{MEASURED}/{measure.key}")
-
-    def rows(self, cell: Cell, key: str) -> pd.DataFrame:
-        """All that was measured on a cell, with its coordinates."""
-        about = {"cell": cell.key, "corpus": Path(cell.corpus).stem, "model": cell.model}
-        varied = ("seed", *self.study.grid)
-        about |= {name: cell.settings[name] for name in varied}
-        frames = []
-        for measure in self.measures:
-            frame = self.stage(measure).rows([key])
-            own = {name: value for name, value in about.items() if name not in frame}
-            frames.append(frame.assign(**own, measure=measure.name))
-        found = pd.concat(frames, ignore_index=True)
-        first = [*about, "measure"]
-        return found[[*first, *(name for name in found.columns if name not in first)]]
+@contextmanager
+def _unseen(what: str, total: int) -> Iterator[Advance]:
+    yield lambda count: None
 
 
-def measure_cell(job: _Job, cell: Cell) -> int:
-    """Train one cell if it has no run yet, measure what is missing, and return how much that was."""
-    from heedful.study.kept_runs import trained_once
-    from heedful.understanding.watch import Watch
-
-    corpus = _load_once(job.study.origin(cell.corpus), job.data_dir)
-    folder = job.run_folder(cell, corpus)
-    model, training = cell.prepared
-    run = trained_once(
-        corpus,
-        model=job.study.place(model),
-        training=training,
-        source={"source": cell.corpus, "preset": cell.model},
-        out=folder,
-        device=job.device,
-        callbacks=[] if job.watch is None else [Watch(settings=job.watch)],
-    )
-    key = job.key(cell, corpus)
-    missing = [measure for measure in job.measures if job.stage(measure).missing([key])]
-    for measure in missing:
-        job.stage(measure).keep(key, measure(run, corpus))
-    return len(missing)
+def _rows(job: Job, cell: Cell, key: str) -> pd.DataFrame:
+    """All that was measured on a cell, with its coordinates."""
+    about = {"cell": cell.key, "corpus": Path(cell.corpus).stem, "model": cell.model}
+    varied = ("seed", *job.study.grid)
+    about |= {name: cell.settings[name] for name in varied}
+    frames = []
+    for measure in job.measures:
+        frame = job.stage(measure).rows([key])
+        own = {name: value for name, value in about.items() if name not in frame}
+        frames.append(frame.assign(**own, measure=measure.name))
+    found = pd.concat(frames, ignore_index=True)
+    first = [*about, "measure"]
+    return found[[*first, *(name for name in found.columns if name not in first)]]
 
 
 def result(run: "Run", corpus: Corpus) -> pd.DataFrame:
@@ -250,6 +200,3 @@ def watch_rows(run: "Run", corpus: Corpus) -> pd.DataFrame:
     """A measure: the rows that a watch left in the run's history (see `understanding.watch`)."""
     rows = run.history[run.history["kind"] == "watch"]
     return rows.dropna(axis=1, how="all").reset_index(drop=True)
-
-
-_load_once = lru_cache(maxsize=2)(load_origin)

@@ -8,7 +8,7 @@ import json
 import math
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -20,8 +20,7 @@ from heedful.bench.truth.planting import GENERATED
 from heedful.data.named import check_source
 from heedful.errors import UserError
 from heedful.files import write_atomically
-from heedful.study.grid import Cell
-from heedful.study.processes import Work, in_processes
+from heedful.study.processes import in_processes
 
 RESULTS, MODELS = "results.csv", "models"
 DIGITS = 4  # of the numbers in a row
@@ -45,11 +44,9 @@ def run(
             waiting.append(one)
         else:
             done()
-    # A recipe has a key, which is all that this asks of a cell.
-    cells, work = cast(Sequence[Cell], waiting), cast(Work, _work)
     failed = [
-        {**about(cast(Recipe, cell)), "made": False, "fault": fault}  # tried again at the next start
-        for cell, fault in in_processes(work, job, cells, workers=processes, done=lambda *_: done())
+        {**about(recipe), "made": False, "fault": fault}  # tried again at the next start
+        for recipe, fault in in_processes(_work, job, waiting, workers=processes, done=lambda *_: done())
     ]
     found = pd.concat([gather(job.folder, chosen), pd.DataFrame(failed)], ignore_index=True)
     with write_atomically(job.folder / RESULTS) as file:

@@ -1,0 +1,94 @@
+"""Worker processes for a Dask scheduler, kept there until they are stopped: what `heedful worker` runs.
+
+A worker that dies is started again by its nanny. Dask's own command ends when its scheduler goes away; this
+one waits for the scheduler to come back.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from contextlib import suppress
+from urllib.parse import urlsplit
+
+from heedful.errors import UserError
+from heedful.study.cluster import LOOPBACK, quietly
+from heedful.study.processes import ONE_THREAD, cores
+
+import dask  # isort: skip  # that it is there, and if not what to do, is said by the import above
+from distributed import Nanny  # isort: skip
+
+WAIT = 1.0  # seconds between two looks for a scheduler that is not there
+GIVE_UP = 10  # seconds in which a worker must have come to its scheduler
+
+
+def serve_workers(
+    address: str,
+    *,
+    workers: int | None = None,
+    host: str | None = None,
+    say: Callable[[str], None] = lambda sentence: None,
+) -> None:
+    """Keep `workers` processes of one thread each (default: one a core) at a scheduler until interrupted.
+
+    They listen on the loopback address where the scheduler has one; elsewhere `host` must say on which
+    address of this machine the cluster may reach them.
+    """
+    if workers is not None and workers < 1:
+        raise UserError(f"There must be at least one worker, but workers is {workers}.")
+    far = _host_of(address) not in (LOOPBACK, "localhost", "::1")
+    if far and host is None:
+        raise UserError(
+            f"{address} is another machine, which must reach the workers, and so can others: name the "
+            "address at which they listen here, with --host, in a network that you trust."
+        )
+    quietly()
+    with dask.config.set({"distributed.nanny.pre-spawn-environ": ONE_THREAD}):
+        asyncio.run(_serve(address, workers or cores(), host or LOOPBACK, say))
+
+
+async def _serve(address: str, workers: int, host: str, say: Callable[[str], None]) -> None:
+    told = ""
+    while True:
+        if await _is_there(address):
+            nannies = [_nanny(address, host) for _ in range(workers)]
+            try:
+                # One that cannot come, because the scheduler has just gone again, must not end the others.
+                await asyncio.gather(*nannies, return_exceptions=True)
+                say(told := f"{workers} workers are at {address}. Ctrl-C stops them.")
+                await asyncio.gather(*(nanny.finished() for nanny in nannies), return_exceptions=True)
+            finally:
+                await asyncio.gather(*(nanny.close(timeout=2) for nanny in nannies), return_exceptions=True)
+        waiting = f"There is no scheduler at {address}; waiting for it …"
+        if told != waiting:
+            say(told := waiting)
+        await asyncio.sleep(WAIT)
+
+
+def _nanny(address: str, host: str) -> Nanny:
+    return Nanny(
+        address,
+        nthreads=1,
+        host=host,
+        dashboard=False,
+        death_timeout=GIVE_UP,
+        silence_logs=logging.CRITICAL,
+    )
+
+
+async def _is_there(address: str) -> bool:
+    place = urlsplit(address)
+    with suppress(OSError):
+        _, writer = await asyncio.open_connection(place.hostname, place.port)
+        writer.close()
+        return True
+    return False
+
+
+def _host_of(address: str) -> str:
+    try:
+        place = urlsplit(address)
+        if place.scheme in ("tcp", "tls") and place.hostname and place.port:
+            return place.hostname
+    except ValueError:
+        pass
+    raise UserError(f"{address!r} is no address of a scheduler: write tcp://HOST:PORT.")
