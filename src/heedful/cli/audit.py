@@ -15,7 +15,9 @@ from heedful.cli.options import (
     LabelColumn,
     LabelMap,
     Labels,
+    LocalWorkers,
     OneLabel,
+    Scheduler,
     Seed,
     SplitColumn,
     Template,
@@ -117,6 +119,8 @@ def audit(
     chat: Chat = False,
     data_dir: DataDir = None,
     seed: Seed = 0,
+    scheduler: Scheduler = None,
+    workers: LocalWorkers = None,
     device: Device = "cpu",
     as_json: AsJson = False,
 ) -> None:
@@ -139,6 +143,7 @@ def audit(
     from heedful.data.columns import reading_options
     from heedful.data.label_matching import read_label_map
     from heedful.errors import UserError
+    from heedful.study.cluster_streams import streams_on
     from heedful.training.model_by_name import Asked
 
     wanted = _wanted(require)
@@ -165,7 +170,7 @@ def audit(
     if by is not None:
         groups = _column_of(source, by, "--by", **where)
     kept = "What is measured so far is kept: give the same command again to go on."
-    with can_be_stopped(kept), shown_progress() as training:
+    with can_be_stopped(kept), streams_on(scheduler, workers, say), shown_progress() as training:
         options: dict[str, Any] = {
             "out": out,
             "asked_of": asked,

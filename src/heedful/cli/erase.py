@@ -13,6 +13,8 @@ from heedful.cli.options import (
     Encoding,
     LabelColumn,
     LabelMap,
+    LocalWorkers,
+    Scheduler,
     Seed,
     TextColumn,
 )
@@ -66,6 +68,8 @@ def erase(
     label_map: LabelMap = None,
     data_dir: DataDir = None,
     seed: Seed = 0,
+    scheduler: Scheduler = None,
+    workers: LocalWorkers = None,
     device: Device = "cpu",
     as_json: AsJson = False,
 ) -> None:
@@ -84,11 +88,13 @@ def erase(
     from heedful.auditing.erasing import erase_split
     from heedful.data.columns import reading_options
     from heedful.data.label_matching import read_label_map
+    from heedful.study.cluster_streams import streams_on
     from heedful.trials import RANKINGS
     from heedful.trials.rankings.word_rankings import WORD_RANKINGS
 
     names, files = _names(rankings, WORD_RANKINGS if at_input else RANKINGS)
-    with can_be_stopped("The texts that were tried have their rows: give the same command again to go on."):
+    kept = "The texts that were tried have their rows: give the same command again to go on."
+    with can_be_stopped(kept), streams_on(scheduler, workers, say):
         erased = erase_split(
             subject,
             data,

@@ -52,11 +52,14 @@ Device = Annotated[str, typer.Option("--device", help="Where models run: cpu, cu
 Workers = Annotated[
     int | None, typer.Option("--workers", min=1, help="Trainings at a time. Default: one a core.")
 ]
+LocalWorkers = Annotated[
+    int | None, typer.Option("--workers", min=1, help="Of --scheduler local. Default: one a core.")
+]
 Scheduler = Annotated[
     str | None,
     typer.Option(
         "--scheduler",
-        help="Work on a Dask cluster: its tcp://HOST:PORT, or local to start one here. Default: processes.",
+        help="Work on a Dask cluster: its tcp://HOST:PORT, or local to start one. Default: no cluster.",
     ),
 ]
 Template = Annotated[

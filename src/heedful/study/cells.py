@@ -84,7 +84,8 @@ class Job:
     def corpus(self, cell: Cell) -> Corpus:
         """The cell's texts: those that were sent, or else read."""
         if self.texts:
-            return held(self.texts[cell.corpus])
+            sent: Corpus = held(self.texts[cell.corpus])
+            return sent
         return _load_once(self.study.origin(cell.corpus), self.data_dir)
 
     # For workers that share no disk with us.

@@ -110,7 +110,7 @@ def spread(
     while True:
         try:
             with _closing(connected) as client, _sent(client, parcels) as send:
-                yield from _through(client, function, left, send, patience, say)
+                yield from _through(client, function, left, send, address, patience, say)
                 return
         except LOST as error:
             say(f"The scheduler at {address} is gone ({type(error).__name__}); waiting for it …")
@@ -152,6 +152,7 @@ def _through(
     function: Callable[..., T],
     left: _Left,
     send: Callable[[str], None],
+    address: str,
     patience: float,
     say: Say,
 ) -> Iterator[tuple[int, T | None, str | None]]:
@@ -159,7 +160,7 @@ def _through(
     ended: SimpleQueue[Future] = SimpleQueue()
     under_way: dict[str, tuple[int, Future]] = {}
     deaths: Counter[int] = Counter()
-    here, alone = versions(), _Alone(client, patience, say)
+    here, alone = versions(), _Alone(client, address, patience, say)
     while True:
         room = AHEAD * alone.workers() + 1
         while len(under_way) < room and (number := left.take()) is not None:
@@ -190,7 +191,8 @@ def _through(
 
 def _outcome(future: Future) -> tuple[str, Any]:
     if future.status == "finished":
-        return future.result()
+        told: tuple[str, Any] = future.result()
+        return told
     if future.status == "error":
         fault = future.exception()
         if isinstance(fault, KilledWorker):
@@ -202,8 +204,8 @@ def _outcome(future: Future) -> tuple[str, Any]:
 class _Alone:
     """Looks how many workers there are, and for how long there has been none."""
 
-    def __init__(self, client: Client, patience: float, say: Say) -> None:
-        self.client, self.patience, self.say = client, patience, say
+    def __init__(self, client: Client, address: str, patience: float, say: Say) -> None:
+        self.client, self.address, self.patience, self.say = client, address, patience, say
         self.since: float | None = None
         self.count, self.looked = 0, -1.0
 
@@ -217,7 +219,7 @@ class _Alone:
         if self.count:
             self.since = None
             return self.count
-        address = self.client.scheduler.address
+        address = self.address
         if self.since is None:
             self.since = now
             self.say(f"No worker is at {address}; waiting for one (`heedful worker {address}`) …")

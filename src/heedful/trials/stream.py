@@ -10,6 +10,7 @@ row in what was given (coordinate `instance`); `first` counts the texts in the o
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
     import pandas
 
 Trial = Callable[[Batch, int], "pandas.DataFrame"]  # trial(batch, first): one row an instance
+# Makes the rows of batches elsewhere, and gives them as they come (`study.cluster_streams`).
+Spread = Callable[[Trial, Iterator[tuple[str, Batch, int]]], Iterator[tuple[str, "pandas.DataFrame"]]]
+SPREAD: "ContextVar[Spread | None]" = ContextVar("SPREAD", default=None)
 SCHEMA = 2
 PLACES = 16_384  # B × T of the texts of one batch; their variants are read in batches of their own
 RECIPE = "stream.json"
@@ -86,7 +90,18 @@ def stream(
             progress(len(parts[key]))
 
     with Store(folder, asked, mark=RECIPE).opened() as store:
-        skipped = store.stage().fill(list(parts), tried, done=done)
+        stage, elsewhere = store.stage(), SPREAD.get()
+        if elsewhere is None:
+            skipped = stage.fill(list(parts), tried, done=done)
+        else:
+            missing = stage.missing(parts)
+            for key in parts.keys() - set(missing):
+                done(key)
+            waiting = ((key, batch_of(subject, texts, parts[key]), firsts[key]) for key in missing)
+            for key, frame in elsewhere(trial, waiting):
+                stage.keep(key, frame.assign(instance=parts[key]))
+                done(key)
+            skipped = len(parts) - len(missing)
     return Streamed(folder, len(chosen), len(plan), skipped)
 
 
