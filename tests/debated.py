@@ -44,7 +44,7 @@ def work_here(monkeypatch) -> None:
                 done(cell, found)
         return iter(())
 
-    monkeypatch.setattr("heedful.study.workbench.in_processes", here)
+    monkeypatch.setattr("heedful.study.engines.in_processes", here)
 
 
 def bench_in(folder: Path, *, quick: bool = True) -> Bench:
