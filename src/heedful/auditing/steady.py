@@ -16,6 +16,7 @@ import torch
 from torch import Tensor
 
 from heedful.auditing.maps import paint, read_only
+from heedful.auditing.names import HEAD, LAYER
 from heedful.auditing.questions.answer import (
     Answer,
     NotAsked,
@@ -51,7 +52,9 @@ class Painted:
 def some_texts(asking: "Asking") -> "NDArray[np.int64]":
     """The texts to read again."""
     shown = asking.plan.shown
-    return asking.some(DEAR_TEXTS if shown in DEAR or shown in asking.plan.own else TEXTS)
+    cheap = LAYER.fullmatch(shown) or HEAD.fullmatch(shown)
+    dear = shown in DEAR or (shown in asking.plan.own and not cheap)
+    return asking.some(DEAR_TEXTS if dear else TEXTS)
 
 
 def painted(asking: "Asking", subject: Subject, batch: Batch) -> Painted:

@@ -40,6 +40,7 @@ from heedful.training.model_by_name import HUB, Asked, is_of_hub
 from heedful.training.opening import is_of_transformers
 from heedful.training.presets import prepare
 from heedful.training.run import SETTINGS, Run
+from heedful.trials.rankings.named import by_name
 
 if TYPE_CHECKING:
     import pandas
@@ -142,7 +143,9 @@ def audit(
         data_dir=data_dir,
     )
     count = len(audited.corpus.split(asked.split))
-    plan = make_plan(audited, asked, own_rankings(rankings or {}, count))
+    plan = make_plan(
+        audited, asked, {**by_name(audited.subject, asked.named), **own_rankings(rankings or {}, count)}
+    )
     if rationales is not None:
         check_rationales(rationales, count)
     if by is not None and len(by) != count:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from heedful.cli.asked import asked_by
 from heedful.cli.options import (
     AsJson,
     Chat,
@@ -67,6 +68,14 @@ def audit(
             "--show", help="The ranking that you show to people. Default: attention, or leave-one-out."
         ),
     ] = "",
+    also: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--also",
+            help="Judge this ranking too: flow, value-zeroing, lime, layer-2, layer-2-head-5 … May stand "
+            "several times.",
+        ),
+    ] = None,
     by: Annotated[
         str | None, typer.Option("--by", help="Column of the file: a reading for each of its values.")
     ] = None,
@@ -144,19 +153,12 @@ def audit(
     from heedful.data.label_matching import read_label_map
     from heedful.errors import UserError
     from heedful.study.cluster_streams import streams_on
-    from heedful.training.model_by_name import Asked
 
     wanted = _wanted(require)
     columns = reading_options(
         text=text, text_pair=text_pair, label=label, split=split, encoding=encoding, test_share=test_share
     )
-    asked = Asked(
-        label=audit_label,
-        threshold=threshold,
-        template=None if template is None else _template(template),
-        labels=tuple(part.strip() for part in labels.split(",")) if labels else (),
-        chat=chat,
-    )
+    asked = asked_by(label=audit_label, threshold=threshold, template=template, labels=labels, chat=chat)
     where: dict[str, Any] = {"on": on, "learn": data is None, "data_dir": data_dir, **columns}
     source = data or subject
     several = _labels_at_once(subject, data, asked)
@@ -185,6 +187,7 @@ def audit(
             "split": on,
             "limit": limit,
             "shown": shown,
+            "also": ",".join(also or ()),
             "deletions": deletions,
             "looks": looks,
             "seeds": seeds,
@@ -316,15 +319,6 @@ def _wanted(require: str | None) -> int | None:
         return None
     names = {"faithful": 0, "care": 1, "use with care": 1}
     return names[choose_from("reading to require", require, names)]
-
-
-def _template(path: Path) -> str:
-    from heedful.errors import UserError
-
-    try:
-        return path.read_text(encoding="utf-8").rstrip("\n")
-    except (OSError, ValueError) as error:
-        raise UserError(f"The template {path} cannot be read: {error}.") from None
 
 
 def _column_of(

@@ -5,7 +5,20 @@ from typing import Annotated
 
 import typer
 
-from heedful.cli.options import AsJson, DataDir, Device, Seed, TextColumn, TextPairColumn
+from heedful.cli.asked import asked_by
+from heedful.cli.options import (
+    AsJson,
+    Chat,
+    DataDir,
+    Device,
+    Labels,
+    OneLabel,
+    Seed,
+    Template,
+    TextColumn,
+    TextPairColumn,
+    Threshold,
+)
 from heedful.cli.output import print_json, print_table, progress, say
 
 SHOWN = 8  # heads that the terminal lists
@@ -20,6 +33,11 @@ def heads(
     out: Annotated[
         Path | None, typer.Option("--out", help="Folder for table and figure. Default: heads/MODEL.")
     ] = None,
+    audit_label: OneLabel = None,
+    threshold: Threshold = None,
+    template: Template = None,
+    labels: Labels = None,
+    chat: Chat = False,
     data_dir: DataDir = None,
     seed: Seed = 0,
     device: Device = "cpu",
@@ -33,7 +51,6 @@ def heads(
 
     Example: `heedful heads hf:my-classifier reviews.csv --limit 100`
     """
-    from heedful.data.named import load_data
     from heedful.drawing import draw_to
     from heedful.files import write_atomically
     from heedful.study.heads_figure import CLEAR, draw_heads
@@ -42,14 +59,15 @@ def heads(
     from heedful.trials.stream import sample_rows
 
     name = model if is_of_hub(model) or (Path(model) / "settings.toml").exists() else f"hf:{model}"
-    corpus = load_data(data, data_dir=data_dir, learn=False, text=text, text_pair=text_pair).split("test")
-    subject = check_heads(open_model(name, device=device))
-    rows = sample_rows(len(corpus), limit, seed=seed)
+    texts = _texts(data, text=text, text_pair=text_pair, data_dir=data_dir)
+    asked = asked_by(label=audit_label, threshold=threshold, template=template, labels=labels, chat=chat)
+    subject = check_heads(open_model(name, device=device, asked=asked))
+    rows = sample_rows(len(texts), limit, seed=seed)
     parts = []
     with progress("heads", len(rows)) as advance:
         for begin in range(0, len(rows), 16):
             some = rows[begin : begin + 16]
-            parts.append(head_rows(subject, subject.encode([corpus.texts[row] for row in some]), seed=seed))
+            parts.append(head_rows(subject, subject.encode([texts[row] for row in some]), seed=seed))
             advance(len(some))
     grid = head_grid(HeadRows.joined(parts), seed=seed)
     frame = grid.to_frame()
@@ -75,6 +93,20 @@ def heads(
         ],
     )
     say(f"Table: {folder / 'heads.csv'}. Figure: {figure}.")
+
+
+def _texts(data: str, *, text: str | None, text_pair: str | None, data_dir: Path | None) -> list[str]:
+    """The texts of a file, which needs no labels, or of the test split of a corpus."""
+    from heedful.data.named import load_data, load_texts
+    from heedful.data.pairs import paired
+
+    if not Path(data).is_file():
+        corpus = load_data(data, data_dir=data_dir, learn=False, text=text, text_pair=text_pair)
+        return list(corpus.split("test").texts)
+    found = load_texts(data, text=text)
+    if text_pair is not None:
+        found = [paired(*both) for both in zip(found, load_texts(data, text=text_pair), strict=True)]
+    return [one for one in found if one.strip()]
 
 
 def _shown(row: dict, name: str, clear: float) -> list[str]:

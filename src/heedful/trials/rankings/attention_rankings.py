@@ -109,6 +109,25 @@ def one_head(subject: Subject, batch: Batch, *, head: int, read: Read = read_lay
     return by_word(found, batch)
 
 
+def of_layer(subject: Subject, batch: Batch, *, layer: int, head: int | None = None) -> Tensor:
+    """The attention of one layer from the deciding position: of one head, or the mean of all."""
+    assert isinstance(subject, TransformerSubject)
+    assert subject.entry is not None
+    found = []
+    for group in subject.groups(batch):
+        kept: list[Tensor] = []
+
+        def keep(call: Call, kept: list[Tensor] = kept) -> None:
+            if call.number == layer:
+                rows = subject.deciding(call.weights)  # (G,R,L)
+                kept.append(rows.mean(1) if head is None else rows[:, head])
+
+        with torch.no_grad(), subject.entry.way.tapped(subject.network, keep):
+            subject.runner(group.inputs)
+        found.append((group, kept[0]))
+    return by_word(found, batch)
+
+
 def flows(mixed: np.ndarray, *, top: int = 0) -> Tensor:
     """The flow (L,) to each piece through layers (N,L,L) from one position at the top."""
     # Here, because it takes a tenth of a second, and only this needs it.

@@ -3,15 +3,18 @@
 Axes: B texts, T words.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from heedful.errors import UserError, nearest
 from heedful.models.subject import Subject
 from heedful.models.transformers import TransformerSubject
 from heedful.trials.rankings.ranking import Ranking
-from heedful.trials.rankings.transformer_rankings import HEAD, transformer_rankings
+from heedful.trials.rankings.transformer_rankings import HEAD, layer_ranking, transformer_rankings
 from heedful.trials.rankings.word_gradients import Doubted
 from heedful.trials.rankings.word_rankings import WORD_RANKINGS, word_scores
+
+# What every audit judges where the subject has it.
+IN_AUDITS = frozenset(("attention", "gradient", "integrated", "leave-one-out", "shuffled", "random"))
 
 
 def brought_by(subject: Subject, *, all_of_them: bool = False) -> Mapping[str, Ranking]:
@@ -24,9 +27,38 @@ def brought_by(subject: Subject, *, all_of_them: bool = False) -> Mapping[str, R
     return transformer_rankings(subject, all_of_them=all_of_them)
 
 
+def by_name(subject: Subject, names: Sequence[str]) -> dict[str, Ranking]:
+    """Those of these rankings that an audit does not have by itself, ready to be used.
+
+    They are the opt-in ones of a transformer, its single layers and heads, and rankings of words by name.
+    """
+    usual = brought_by(subject)
+    wanted = [name for name in dict.fromkeys(names) if name not in usual]
+    layers = {name: _layer(subject, name) for name in wanted}
+    rest = [name for name in wanted if layers[name] is None]
+    more = brought_by(subject, all_of_them=True) if any(name not in WORD_RANKINGS for name in rest) else {}
+    found = {name: ranking for name, ranking in layers.items() if ranking is not None}
+    for name in rest:
+        if name in more:
+            found[name] = more[name]
+        elif name in WORD_RANKINGS and name not in IN_AUDITS:
+            found[name] = WORD_RANKINGS[name]
+        elif name not in WORD_RANKINGS:
+            known = [*_briefly(more), *WORD_RANKINGS]
+            raise UserError(f"There is no ranking of words {name!r}{nearest(name, known)}.")
+    return found
+
+
+def _layer(subject: Subject, name: str) -> Ranking | None:
+    return layer_ranking(subject, name) if isinstance(subject, TransformerSubject) else None
+
+
 def text_scores(subject: Subject, text: str, by: str, *, seed: int = 0) -> list[float]:
     """The score of each word of one text by the ranking of this name, be it one that the subject brings."""
-    own = brought_by(subject, all_of_them=True)
+    own = dict(brought_by(subject, all_of_them=True))
+    layer = _layer(subject, by)
+    if layer is not None:
+        own[by] = layer
     if by not in own and by not in WORD_RANKINGS:
         raise UserError(
             f"There is no ranking of words {by!r}{nearest(by, [*_briefly(own), *WORD_RANKINGS])}."
