@@ -47,12 +47,13 @@ def exactly(low, high, value=None):
 
 def test_the_questions_are_told_apart_and_the_first_alone_decides():
     assert [one.id for one in QUESTIONS] == [
-        "foretells", "top", "agreement", "adversary", "needed", "stable", "labels",
+        "foretells", "top", "agreement", "adversary", "needed", "head",
+        "stable", "noise", "dropout", "halves", "labels",
     ]  # fmt: skip
-    assert [one.decides for one in QUESTIONS] == [True] + [False] * 6
+    assert [one.decides for one in QUESTIONS] == [True] + [False] * 10
     assert all(one.asks.endswith("?") for one in QUESTIONS)
     titles = [one.figure_title for one in QUESTIONS if one.figure is not None]
-    assert len(set(titles)) == len(titles) == 6
+    assert len(set(titles)) == len(titles) == 9
     assert all(titles)
 
 

@@ -32,7 +32,7 @@ from heedful.data.tables.held import is_data, open_held
 from heedful.drawing import save_figure, styled
 from heedful.errors import UserError
 from heedful.files import locked, write_atomically
-from heedful.models.transformers.loading import labels_at_once
+from heedful.models.transformers.loading import check_decision, labels_at_once
 from heedful.records import Estimate, Finding, wilson_interval
 from heedful.records.wording import lasting
 from heedful.study.kept_runs import trained_once
@@ -96,6 +96,10 @@ def audit(
             "first and audit the run with it."
         )
     where: dict[str, Any] = {"data_dir": data_dir, **(columns or {})}
+    if is_of_hub(subject) and data is not None and (asked_of is None or asked_of.template is None):
+        decided = asked_of or Asked()
+        name = str(subject).removeprefix(HUB)
+        check_decision(name, label=decided.label, threshold=decided.threshold)
     read_as = label_reading(subject, data, columns, asked_of)
     corpus = None if data is None else load_data(data, labels, learn=False, **where | read_as)
     if asked.folds and not is_texts(subject):

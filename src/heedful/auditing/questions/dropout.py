@@ -63,6 +63,6 @@ QUESTION = Question(
     measure,
     answer,
     figure,
-    "how often the strongest word stays",
+    "how often the strongest word stays under dropout",
     of_others=True,
 )

@@ -98,7 +98,7 @@ def answer(rows: "DataFrame", asking: "Asking") -> Answer:
         "earlier layers stays. Decisions that stay without any word rest on what goes past this attention, "
         "which then cannot show why they were taken.",
         finding=kept,
-        scale=scale_of(kept, low_end=0.0, high_end=1.0),
+        scale=scale_of(kept, low_end=1.0, high_end=0.0),  # further right is better for the map
         evidence=(spread, odds),
         good=None if outcome == "unsure" else outcome == "no",
     )

@@ -12,6 +12,7 @@ import struct
 import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, Literal, TypeVar
 
 import torch
@@ -59,14 +60,28 @@ def load_transformer(
 
 def labels_at_once(name: str | Path) -> tuple[str, ...]:
     """The labels of a classifier that may give several at once; none of one that decides for one class."""
-    folder = Path(name)
-    if not folder.exists():
-        folder = _from_hub(str(name))
-    config = _json(folder / "config.json") if (folder / "config.json").is_file() else {}
+    config = _config_of(name)
     named = config.get("id2label")
     if config.get("problem_type") != "multi_label_classification" or not isinstance(named, dict):
         return ()
     return tuple(str(label) for label in named.values())
+
+
+def check_decision(name: str | Path, *, label: str | None = None, threshold: float | None = None) -> None:
+    """Refuse what a classifier does not decide, by its configuration alone, before any data are read."""
+    config = _config_of(name)
+    named = config.get("id2label")
+    if isinstance(named, dict) and all(str(number).isdigit() for number in named):
+        classes = {int(number): one for number, one in named.items()}
+        known = SimpleNamespace(id2label=classes, problem_type=config.get("problem_type"))
+        check_task(known, str(name), label=label, threshold=threshold)
+
+
+def _config_of(name: str | Path) -> dict[str, Any]:
+    folder = Path(name)
+    if not folder.exists():
+        folder = _from_hub(str(name))
+    return _json(folder / "config.json") if (folder / "config.json").is_file() else {}
 
 
 def load_within(
