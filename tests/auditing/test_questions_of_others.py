@@ -120,3 +120,26 @@ def test_they_are_asked_of_somebodys_model_and_shown(audit):
     assert 0 <= found["head"].finding.value <= 1
     page = (audit.folder / "index.html").read_text(encoding="utf-8")
     assert "Does it stay when the model drops parts of itself?" in page
+
+
+@pytest.mark.slow
+def test_a_black_box_is_asked_whether_its_painting_lies_on_words_of_a_class(tmp_path):
+    pytest.importorskip("transformers", reason="the extra hf is not installed")
+    sys.path.insert(0, str(Path(__file__).parents[1] / "models"))
+    from tiny_transformers import BAD, CLASSES, GOOD, make_corpus
+
+    import heedful
+    from heedful.models.black_box import BlackBox
+
+    def predict(texts: list[str]) -> np.ndarray:
+        counts = [sum((w in GOOD) - (w in BAD) for w in text.lower().strip(".").split()) for text in texts]
+        return 1 / (1 + np.exp(-np.array(counts, dtype=float)))
+
+    found = heedful.audit(
+        BlackBox(predict, classes=CLASSES), make_corpus(300), out=tmp_path / "audit", limit=60
+    )
+    asked = {one.id: one for one in found.answers}
+    assert asked["labels"].outcome == "yes"
+    assert asked["labels"].finding.value > 0.9  # only such words move it
+    assert asked["noise"].outcome == "yes"
+    assert asked["dropout"].outcome == asked["head"].outcome == "not asked"

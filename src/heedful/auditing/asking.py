@@ -19,7 +19,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from heedful.auditing.label_words import LabelWords, label_words
 from heedful.auditing.maps import Maps, maps_trial
@@ -27,6 +29,7 @@ from heedful.auditing.plan import AuditSettings, Plan
 from heedful.auditing.questions.answer import NotAsked, Question
 from heedful.auditing.reading import ReadSubject, clusters_of, decide_all, look
 from heedful.auditing.sampling import Draw
+from heedful.data.batches import Batch
 from heedful.data.encoded import EncodedTexts
 from heedful.errors import UserError
 from heedful.files import write_atomically
@@ -135,6 +138,20 @@ class Asking:
         if why is not None:
             raise NotAsked(f"This cannot be asked of this model: {why.rstrip('.')}.")
         return self.plan.audited.subject
+
+    def shown_map(self, batch: Batch) -> Tensor:
+        """The sizes (B,T) of the painting that is judged, as they were kept of texts that were read."""
+        if not self.settings.keep_texts:
+            raise NotAsked("This needs the painting of each text, and none was to be kept.")
+        rows = self.read.rows
+        by_text = dict(
+            zip(self.plan.pool[rows["instance"]].tolist(), rows[f"map_{self.read.shown}"], strict=True)
+        )
+        found = torch.zeros(batch.mask.shape, dtype=torch.float64)
+        for place, number in enumerate(batch.rows):
+            own = np.abs(np.asarray(by_text[int(number)], dtype=np.float64))
+            found[place, : len(own)] = torch.from_numpy(own)
+        return found.to(batch.mask.device)
 
     @cached_property
     def label_words(self) -> LabelWords | None:

@@ -1,4 +1,7 @@
-"""Do the words it attends to carry the label? Sun & Lu's token types of the training texts."""
+"""Do the words it attends to carry the label? Sun & Lu's token types of the training texts.
+
+Of a model without attention it is asked about the painting that is judged.
+"""
 
 from typing import TYPE_CHECKING
 
@@ -22,21 +25,24 @@ if TYPE_CHECKING:
 
 
 def measure(asking: "Asking") -> "DataFrame":
-    """The share of the attention, and of the words, on words that go with one class."""
+    """The share of the weight, and of the words, on words that go with one class."""
     import pandas
 
     from heedful.auditing.maps import read_only
-    from heedful.trials.rankings.word_rankings import attention, shuffled
+    from heedful.models.subject import gives
+    from heedful.trials.rankings.word_rankings import attention, dealt_anew
 
-    marked, subject = asking.label_words, asking.with_attention()
+    marked, subject = asking.label_words, asking.plan.audited.subject
+    attends = gives(subject, "attention")
     if marked is None:
         raise NotAsked("There are no training texts here to tell which words go with a class.")
 
     def trial(batch: "Batch", first: int) -> "DataFrame":
         reader, _ = read_only(subject, batch)
-        there, weights = marked(reader.batch) & reader.batch.mask, attention(reader)
+        there = marked(reader.batch) & reader.batch.mask
+        weights = attention(reader) if attends else asking.shown_map(reader.batch)
         total = weights.sum(1).clamp(min=1e-12)
-        dealt = shuffled(reader, seed=asking.seed)
+        dealt = dealt_anew(weights, reader.batch, seed=asking.seed)
         return pandas.DataFrame(
             {
                 "words": reader.batch.mask.sum(1).cpu(),
@@ -55,7 +61,7 @@ def answer(rows: "DataFrame", asking: "Asking") -> Answer:
         raise NotAsked("No word of these texts goes with one class.")
     own, chance = frame["label_mass"].to_numpy(), frame["label_words"].to_numpy()
     share = mean_finding(
-        "attention on words that go with one class",
+        "weight on words that go with one class",
         own,
         "mean over texts of the weight on words that occur mostly in training texts of one class",
         unit="of the weight",
@@ -64,7 +70,7 @@ def answer(rows: "DataFrame", asking: "Asking") -> Answer:
         seed=asking.seed,
     )
     beside = difference_finding(
-        "attention on such words beyond chance",
+        "weight on such words beyond chance",
         own,
         chance,
         "that minus the share of such words, which is what random and shuffled weights put there on average",

@@ -101,9 +101,13 @@ def shuffled(reader: Reader, *, seed: int = 0) -> Tensor:
     The subject still reads by its own weights, so this is what a ranking as uneven as attention gets by
     chance.
     """
-    weights = attention(reader)
-    lot = torch.from_numpy(chance_of(reader.batch, seed, sample=-(2**22))).to(weights)
-    order = lot.masked_fill(~reader.batch.mask, 2).argsort(1)  # words first, by their lots
+    return dealt_anew(attention(reader), reader.batch, seed=seed)
+
+
+def dealt_anew(weights: Tensor, batch: Batch, *, seed: int = 0) -> Tensor:
+    """Weights (B,T) dealt out anew among the words of each text."""
+    lot = torch.from_numpy(chance_of(batch, seed, sample=-(2**22))).to(weights)
+    order = lot.masked_fill(~batch.mask, 2).argsort(1)  # words first, by their lots
     return torch.zeros_like(weights).scatter_(1, order, weights)
 
 
