@@ -19,6 +19,7 @@ from heedful.auditing.questions import (
     adversary,
     agreement,
     foretells,
+    head,
     labels,
     needed,
     stable,
@@ -486,7 +487,7 @@ class Mute:
     cannot: ClassVar = {"trace": "it has no attention layer", "attention": "it has no attention layer"}
 
 
-@pytest.mark.parametrize("question", [top, agreement, adversary, labels])
+@pytest.mark.parametrize("question", [top, agreement, adversary, head])
 def test_what_a_black_box_cannot_be_asked(question):
     audited = SimpleNamespace(subject=Mute(), run=None)
     one = asked_of(audited)
