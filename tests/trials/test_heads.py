@@ -19,6 +19,7 @@ from heedful.models.transformers import TransformerSubject
 from heedful.models.word_attention import word_attention
 from heedful.trials.heads import HeadRows, check_heads, head_grid, head_maps, head_rows
 from heedful.trials.rankings.named import by_name, text_scores
+from heedful.trials.rankings.word_rankings import word_scores
 
 pytestmark = pytest.mark.slow
 TEXTS = ["The wonderful film, was it dreadful?", "Moving!", "a plot ... of two (clumsy) scenes"]
@@ -115,8 +116,8 @@ def test_any_layer_and_head_is_a_ranking_by_its_name(subject):
     maps = head_maps(subject, batch)
     found = by_name(subject, ["layer-1-head-2", "layer-2", "attention", "rollout"])
     assert set(found) == {"layer-1-head-2", "layer-2"}  # the others are judged in any case
-    torch.testing.assert_close(found["layer-1-head-2"](subject, batch).double(), maps[:, 0, 1])
-    torch.testing.assert_close(found["layer-2"](subject, batch).double(), maps[:, 1, 3])
+    for name, layer, column in (("layer-1-head-2", 0, 1), ("layer-2", 1, 3)):
+        torch.testing.assert_close(word_scores(found[name], subject, batch), maps[:, layer, column])
     one = text_scores(subject, TEXTS[0], "layer-2")
     assert one == pytest.approx(maps[0, 1, 3, : len(one)].tolist(), abs=1e-6)
 
