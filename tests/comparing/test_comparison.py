@@ -26,20 +26,18 @@ def corpus_of(rows=150, *, seed=0, name="made"):
     return Corpus(name, texts, np.array(labels), np.array(["test"] * rows), CLASSES)
 
 
-def right(subject, batch):
+def right(reader, *, seed=0):
     """Paints the deciding words."""
-    return [
-        [abs(WORTH.get(form, 0.0)) for form in words.forms] + [0.0] * (batch.mask.shape[1] - len(words))
-        for words in batch.words
-    ]
+    return np.vectorize(lambda word: abs(WORTH.get(word, 0.0)))(words_of(reader))
 
 
-def wrong(subject, batch):
+def wrong(reader, *, seed=0):
     """Paints the others."""
-    return [
-        [float(form not in WORTH) for form in words.forms] + [0.0] * (batch.mask.shape[1] - len(words))
-        for words in batch.words
-    ]
+    return np.vectorize(lambda word: float(word not in WORTH))(words_of(reader))
+
+
+def words_of(reader):
+    return np.array(reader.subject.vocabulary.words)[reader.batch.ids.numpy()]
 
 
 @pytest.fixture(scope="module")

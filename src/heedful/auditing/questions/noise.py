@@ -3,6 +3,7 @@
 Stability without training again, for models that are not ours.
 """
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from heedful.auditing.questions.answer import Answer, Question, bars
@@ -57,7 +58,11 @@ def measure(asking: "Asking") -> "DataFrame":
                 mask[row, :count] = True
         return Painted(scores, mask, other.decided)
 
+    texts = asking.plan.audited.corpus.split(asking.settings.split).texts
+
     def trial(batch: "Batch", first: int) -> "DataFrame":
+        if batch.words is None:  # a model of ours is handed ids; here its texts are rewritten
+            batch = replace(subject.encode([texts[row] for row in batch.rows]), rows=batch.rows)
         assert batch.words is not None
         own = painted(asking, subject, batch)
         columns = {"words": own.mask.sum(1).numpy()}
