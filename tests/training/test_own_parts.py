@@ -96,6 +96,17 @@ def test_handed_over_it_reads_as_before(folder, small_corpus, forgotten):
     assert heedful.explain(again, text) == heedful.explain(run, text)
 
 
+def test_a_class_that_has_moved_is_known_by_its_own_name(folder, tmp_path, forgotten):
+    import shutil
+
+    moved = tmp_path / "moved"
+    shutil.copytree(folder, moved)
+    settings = moved / "settings.toml"
+    settings.write_text(settings.read_text().replace(f"{__name__}:", "__main__:"))
+    (moved / "manifest.json").unlink()  # what was changed by hand is another's
+    assert load_run(moved, parts=[Bilinear, Halves]).recipe.model.attention == "__main__:Bilinear"
+
+
 @pytest.mark.parametrize("score", [Bilinear, Centred])
 def test_padding_changes_nothing(score, small_corpus):
     run = train(small_corpus, attention=score, epochs=1)

@@ -30,11 +30,11 @@ if TYPE_CHECKING:
     from heedful.models.settings import ModelSettings
 
 
-def take_part(part: Any) -> str:
-    """Make a class of the user's known under its name, which is given back for the settings."""
+def take_part(part: Any, name: str | None = None) -> str:
+    """Make a class of the user's known under its name, or the one it was saved by; given for the settings."""
     if not (isinstance(part, type) and issubclass(part, nn.Module)):
         raise UserError(f"A part of your own is a class of torch.nn.Module, but this is {part!r}.")
-    name = f"{part.__module__}:{part.__qualname__}"
+    name = name or f"{part.__module__}:{part.__qualname__}"
     SCORES[name] = lambda hidden, *, scale=None, init=None: OwnScore(part, hidden, scale=scale)
     ENCODERS[name] = lambda settings, width: OwnEncoder(part, width, settings)
     return name
@@ -42,6 +42,8 @@ def take_part(part: Any) -> str:
 
 def allow_module(module: str) -> None:
     """Let parts be imported from this module, here and in worker processes; the folder of work counts too."""
+    if not module:
+        raise UserError("A module that is allowed needs a name: --allow-module MODULE.")
     if "" not in sys.path and os.getcwd() not in sys.path:
         sys.path.append(os.getcwd())
     try:

@@ -179,9 +179,9 @@ def load_run(folder: str | Path, *, device: str = "cpu", parts: Sequence[type] =
 
     `parts` are the classes of one's own that the model was made with.
     """
-    for part in parts:
-        take_part(part)
     folder = Path(folder)
+    for part in parts:
+        _hand_over(part, folder)
     if not (folder / SETTINGS).exists():
         is_file = folder.is_file()
         what = "it is a file, and a run is a folder" if is_file else f"it has no {SETTINGS}"
@@ -220,6 +220,16 @@ def load_run(folder: str | Path, *, device: str = "cpu", parts: Sequence[type] =
     notes = () if manifest else (f"{folder} has no {MANIFEST}: nobody can say if it is as it was written.",)
     made = manifest.made if manifest else {}
     return Run(model.to(place).eval(), recipe, vocabulary, history, result, folder, notes, made)
+
+
+def _hand_over(part: type, folder: Path) -> None:
+    """Make a class known, also by the name that the folder has for it: it may have moved since."""
+    take_part(part)
+    if (folder / SETTINGS).exists():
+        model = read_toml(folder / SETTINGS).get("model", {})
+        for name in (str(model.get("attention", "")), str(model.get("encoder", ""))):
+            if name.partition(":")[2] == part.__qualname__:
+                take_part(part, name)
 
 
 def _check_result(path: Path, result: Any) -> None:
