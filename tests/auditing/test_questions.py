@@ -150,7 +150,7 @@ def test_foretells_in_part_or_not(told, outcome, said, good):
 def test_foretells_cannot_say():
     found = foretold(rows_of(16))
     assert found.outcome == "unsure"
-    assert found.answer == "There are 16 texts of two words or more, and 32 are needed."
+    assert found.answer == "It could not be measured; the reason stands beside the reading."
     assert found.finding is None
     assert foretells.figure(found, rows_of(16)) is None
 
