@@ -43,6 +43,7 @@ def test_all_texts_of_a_file_get_their_highlights(place, tmp_path):
     )
     assert done.exit_code == 0, done.output
     assert "of 97 texts have a word that decides" in done.stdout
+    assert "Guessed: texts from column 'review'" in done.stderr
     assert page.read_text(encoding="utf-8").count("<article") == 97
     rows = [json.loads(line) for line in table.read_text(encoding="utf-8").splitlines()]
     assert [row["text"] for row in rows] == pd.read_csv(place / "texts.csv")["review"].tolist()

@@ -81,9 +81,14 @@ def corpus_from(
     return replace(found, roles=columns.roles)
 
 
+def text_column(table: Table, *, text: str | None = None) -> str:
+    """The column of a table that holds its texts, where no labels are needed."""
+    return choose_text(table.columns, source=str(table.path), peek=_peek(table), text=text)
+
+
 def texts_from(table: Table, *, text: str | None = None) -> Iterator[tuple[int, str]]:
     """The texts of a table that needs no labels, each with the number of its row; missing ones are ""."""
-    name = choose_text(table.columns, source=str(table.path), peek=_peek(table), text=text)
+    name = text_column(table, text=text)
     for number, (cell,) in table.rows([name]):
         yield number, as_text(cell, source=str(table.path), place=table.place, number=number)
 

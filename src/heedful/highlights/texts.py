@@ -16,7 +16,7 @@ from heedful.data.catalogue import CATALOGUE
 from heedful.data.corpus import Corpus
 from heedful.data.huggingface import is_dataset
 from heedful.data.named import load_data
-from heedful.data.reading import texts_from
+from heedful.data.reading import text_column, texts_from
 from heedful.data.tables import open_table
 from heedful.data.tables.held import open_held
 from heedful.errors import UserError, choose_from
@@ -67,9 +67,11 @@ def open_texts(
     else:
         table = open_held(source.to_pandas() if is_dataset(source) else source)
         name = str(table.path)
-    return Texts(
-        name, lambda: (found for _, found in texts_from(table, text=text)), tuple(filter(None, table.notes))
-    )
+    column = text_column(table, text=text)
+    notes = [note for note in table.notes if note]
+    if text is None and len(table.columns) > 1:
+        notes.append(f"Guessed: texts from column {column!r} (say otherwise with --text).")
+    return Texts(name, lambda: (found for _, found in texts_from(table, text=column)), tuple(notes))
 
 
 def survey(texts: Texts, most: int, *, seed: int = 0) -> Survey:
