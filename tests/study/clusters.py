@@ -84,7 +84,7 @@ def worker_processes(pid: int) -> list[int]:
     return found
 
 
-def wait_for(condition, seconds: float = 90.0) -> None:
+def wait_for(condition, seconds: float = 300.0) -> None:
     limit = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < limit, "waited too long"

@@ -24,6 +24,8 @@ from heedful.study.cells import Job
 from heedful.study.engines import Engine
 from heedful.study.held import AbsentError, hold, let_go
 from heedful.study.parcels import fingerprint, pack, unpack
+from heedful.study.text_measures import accuracy
+from heedful.study.workbench import Bench, Measure, result
 
 pytest.importorskip("distributed")
 linux = pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="looks at processes through /proc")
@@ -120,7 +122,7 @@ def killed_round(cluster: Cluster, study: Path, out: Path, chance: random.Random
             else:
                 client.restart()
             done.append(kill)
-        assert client.process.wait(timeout=120) == 0, (out.parent / "client.log").read_text()[-3000:]
+        assert client.process.wait(timeout=400) == 0, (out.parent / "client.log").read_text()[-3000:]
     finally:
         client.stop()
     return done
@@ -147,6 +149,24 @@ def test_three_kills_at_random_moments_change_nothing(round_, cluster, twenty, t
     done = killed_round(cluster, twenty, tmp_path / "far", random.Random(100 + round_))
     assert len(done) == 3, "the study ended before all kills: make its cells longer"
     same_results(tmp_path / "local", tmp_path / "far")
+
+
+@pytest.mark.slow
+def test_a_workbench_measures_on_a_cluster_what_it_measures_here(twenty, tmp_path):
+    twenty.write_text(STUDY.replace("[1, 2, 3, 4, 5]", "[1, 2]").replace('"dp", "dp-l"', '"dp"'))
+    study = load_study(twenty)
+    here = Bench(tmp_path / "here", workers=1).measured(study, Measure(result)).drop(columns=TIMED)
+    bench = Bench(tmp_path / "there", workers=2, scheduler="local")
+    there = bench.measured(study, Measure(result)).drop(columns=TIMED)
+    pd.testing.assert_frame_equal(here, there)
+    assert [cell for cell, _ in bench.runs(study)] == list(study.cells)  # the runs came back, too
+    # What is measured later on runs that are here is sent to the workers, and not trained again.
+    weights = {path: path.stat().st_mtime_ns for path in tmp_path.glob("there/runs/*/weights.safetensors")}
+    again = bench.measured(study, Measure(accuracy))
+    assert again.groupby("cell")["value"].mean().to_dict() == pytest.approx(
+        there.set_index("cell")["test_accuracy"].to_dict()
+    )
+    assert {path: path.stat().st_mtime_ns for path in weights} == weights
 
 
 # Without a cluster

@@ -132,6 +132,22 @@ def train(
 
 
 @app.command()
+def cluster(
+    cells: Annotated[int, typer.Option(min=2, help="Trainings each way.")] = 6,
+    seconds: Annotated[float, typer.Option(min=0.1, help="About what each should take.")] = 10,
+    rounds: Annotated[int, typer.Option(min=1, help="Turns of both; the least counts.")] = 1,
+    as_json: AsJson = False,
+) -> None:
+    """Time cells of a study on two Dask workers beside two processes of this machine.
+
+    Example: `heedful bench cluster`, or `heedful bench cluster --cells 4 --seconds 2`
+    """
+    from heedful.bench.cluster import cluster
+
+    _tell(cluster(cells, seconds, rounds), as_json)
+
+
+@app.command()
 def accuracy(
     corpus: Source = "sst",
     model: Annotated[

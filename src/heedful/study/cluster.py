@@ -11,6 +11,7 @@ on its workers. What we start listens on the loopback address alone.
 """
 
 import logging
+import os
 import platform
 import threading
 import time
@@ -27,6 +28,8 @@ from typing import Any, TypeVar
 
 from heedful.data.corpus import Corpus
 from heedful.errors import UserError
+from heedful.models.own_parts import allow_inherited
+from heedful.models.settings import ALLOWED
 from heedful.study.cells import Job, Task
 from heedful.study.engines import LOCAL, Done, Engine
 from heedful.study.held import AbsentError, hold, let_go
@@ -246,6 +249,8 @@ def _attempt(function: Callable[..., T], call: tuple[Any, ...], wanted: Mapping[
                 "unfit",
                 f"A worker on {where} has {name} {mine[name]}, and here is {number}: make them alike.",
             )
+    if os.environ.get(ALLOWED):  # by whoever started the worker: a client does not say what may run there
+        allow_inherited()
     with _ONE_AT_A_TIME, one_thread():
         try:
             return "done", function(*call)
@@ -294,7 +299,7 @@ def _sent(client: Client, parcels: Mapping[str, Any]) -> Iterator[Callable[[str]
     try:
         yield send
     finally:
-        for fingerprint in parcels:
+        for fingerprint in parcels if client.status == "running" else ():
             with suppress(*LOST, ValueError):
                 client.unregister_worker_plugin(f"heedful-{fingerprint}")
 
