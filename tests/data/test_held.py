@@ -58,6 +58,7 @@ def test_splits_of_a_dictionary_of_datasets_are_kept():
         {"train": dataset().select(range(29)), "test": dataset().select(range(29, 37))}
     )
     assert len(load_data(parts).split("test")) == 8
+    assert load_texts(parts) == TEXTS
 
 
 def test_class_names_of_a_dataset_are_kept():

@@ -4,6 +4,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pandas
 import pytest
 import torch
 
@@ -121,6 +122,8 @@ def test_several_texts_are_read_one_by_one(run, small_corpus):
     readings = heedful.explain(run, texts, by="leave-one-out")
     assert readings[2] == heedful.explain(run, texts[2], "leave-one-out")
     assert set(readings.to_frame()["text"]) == {0, 1, 2}
+    for table in (pandas.DataFrame({"text": texts, "label": 0}), {"text": texts}, pandas.Series(texts)):
+        assert heedful.explain(run, table, by="leave-one-out") == readings
     with pytest.raises(UserError, match="of the type int"):
         heedful.explain(run, 3)
     with pytest.raises(UserError, match="of the type int"):
@@ -153,7 +156,6 @@ def test_readings_are_saved_by_the_ending_of_the_name(run, small_corpus, tmp_pat
 
 def test_the_eight_natural_calls_of_an_audit(network, tmp_path, small_corpus, run):
     """Each ends in an audit: what a Python user tries first."""
-    pandas = pytest.importorskip("pandas")
     datasets = pytest.importorskip("datasets", reason="the extra hf is not installed")
     corpus = make_corpus(60)
     texts, labels = list(corpus.texts), [corpus.label_names[label] for label in corpus.labels]

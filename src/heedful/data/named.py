@@ -6,6 +6,7 @@ it.
 """
 
 import os
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -117,6 +118,8 @@ def load_texts(source: Any, *, text: str | None = None, encoding: str | None = N
         return list(source.texts)
     if isinstance(source, str | Path):
         table = open_table(Path(source).expanduser(), encoding=encoding)
+    elif is_dataset(source) and isinstance(source, Mapping):  # by split
+        return [one for part in source.values() for one in load_texts(part, text=text)]
     else:
         table = open_held(source.to_pandas() if is_dataset(source) else source)
     return [found for _, found in texts_from(table, text=text)]

@@ -4,6 +4,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from heedful.data.corpus import Corpus
+from heedful.data.named import load_texts
+from heedful.data.tables.held import is_data
 from heedful.errors import UserError
 from heedful.models.subject import Subject, gives
 from heedful.training.model_by_name import Asked
@@ -16,7 +19,7 @@ WITHOUT_ATTENTION = "leave-one-out"  # what paints where a model shows no attent
 
 def explain(
     model: Any,
-    text: str | Iterable[str],
+    text: Any,
     by: str | None = None,
     *,
     tokenizer: Any = None,
@@ -28,11 +31,14 @@ def explain(
     """Read a text, or several, with any model that `heedful.audit` takes.
 
     `by` is the ranking of words that paints them: attention unless said, or leave-one-out where a model shows
-    none. A file or table of texts is for `heedful.highlight`; here they are strings.
+    none. Texts are strings, or a table in memory with a column of them; for files, and for many, there is
+    `heedful.highlight`.
     """
     opened = open_any(model, tokenizer=tokenizer, classes=classes, device=device, asked=asked_of)
     if isinstance(text, str):
         return explained(opened.subject, text, by, seed=seed)
+    if isinstance(text, Corpus) or (is_data(text) and not isinstance(text, list | tuple)):
+        text = load_texts(text)  # a table would be walked by the names of its columns
     if not isinstance(text, Iterable):
         raise UserError(
             f"Texts are taken as a string or a list of them, but this is of the type {type(text).__name__}."
