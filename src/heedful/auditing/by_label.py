@@ -107,6 +107,7 @@ def _brief(found: Audit) -> dict[str, Any]:
     return {
         "reading": found.reading,
         "sentence": verdict.sentence,
+        "why": verdict.reasons[0] if verdict.reasons else "",
         "shown": verdict.shown,
         "skill": None if skill is None else skill.value,
         "low": None if skill is None or skill.interval is None else skill.interval.low,

@@ -3,6 +3,7 @@
 import errno
 import os
 import sys
+import threading
 import traceback
 from collections.abc import Sequence
 from typing import Annotated, Any
@@ -160,6 +161,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         try:
             app(args=None if arguments is None else list(arguments), prog_name="heedful")
+        except SystemExit as end:
+            if arguments is None:  # it is the process's own end
+                _leave_loading_behind(end.code)
+            raise
         finally:
             sys.stdout.flush()
     except OSError as error:
@@ -170,3 +175,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
         )  # or Python tries once more, at its end
         typer.echo(f"heedful: the output cannot be written ({error.strerror}).", err=True)
         raise SystemExit(2) from None
+
+
+def _leave_loading_behind(code: Any) -> None:
+    """End at once if a model that was given up is still being loaded: waiting would abort the process."""
+    loading = sys.modules.get("heedful.models.transformers.loading")
+    if loading is not None and any(thread.name == loading.LOADING for thread in threading.enumerate()):
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code if isinstance(code, int) else 0 if code is None else 1)

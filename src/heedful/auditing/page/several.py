@@ -27,6 +27,7 @@ COLUMNS = (
     "texts with it",
     "accuracy",
     "always “no”",
+    "why",
 )
 PAGE_OF_SEVERAL = """<!doctype html>
 <html lang="en">
@@ -119,5 +120,6 @@ def _row(label: str, found: Mapping[str, Any]) -> str:
         f"{found['with_label']:,} of {found['texts']:,}",
         f"{found['accuracy']:.1%}",
         f"{1 - found['with_label'] / max(1, found['texts']):.1%}",
+        escape(found["why"]),
     ]
     return f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
