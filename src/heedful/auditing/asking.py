@@ -111,7 +111,7 @@ class Asking:
             return found.set_index("instance").loc[pool[rows]].reset_index(drop=True).assign(instance=rows)
 
         draw = Draw(self.decided, plan.reading.texts, seed=self.seed)
-        clusters = clusters_of(self.texts)[pool]
+        clusters = clusters_of(self.texts, pool)
         return look(measure, plan.maps, draw, clusters, tuple(subject.classes), plan.reading, seed=self.seed)
 
     @cached_property

@@ -84,7 +84,7 @@ def instances(asking: Asking, chosen: pd.DataFrame) -> list[dict[str, Any]]:
     subject, known = plan.audited.subject, _maps_by_text(asking)
     places = PLACES[plan.audited.kind]
     size = max(1, places // max(1, int(chosen["words"].max())) // 4)
-    texts = list(plan.audited.corpus.split(plan.settings.split).texts)
+    texts = plan.audited.corpus.split(plan.settings.split).texts
     found: list[dict[str, Any]] = []
     for start in range(0, len(chosen), size):
         part = chosen.iloc[start : start + size]

@@ -26,7 +26,7 @@ from heedful.trials.rankings.layer_rankings import RANKINGS
 from heedful.trials.rankings.named import brought_by
 from heedful.trials.rankings.own_scores import check_own_names, read_scores
 from heedful.trials.rankings.word_rankings import WORD_RANKINGS, can_rank
-from heedful.trials.stream import RECIPE, Streamed, sample_rows, stream
+from heedful.trials.stream import MOST_SUMMED, RECIPE, Streamed, sample_rows, stream
 from heedful.trials.streamed_trials import layer_findings, layer_trial, word_findings, word_trial
 
 Progress = Callable[[str, int], AbstractContextManager[Callable[[int], None]]]
@@ -107,7 +107,13 @@ def erase_split(
     shown = nullcontext() if progress is None else progress(f"{audited.corpus.name}, texts", len(rows))
     with shown as advance:
         streamed = stream(trial, audited.subject, texts, folder, recipe=recipe, rows=rows, progress=advance)
-    frame = streamed.rows()
+    frame = streamed.rows(MOST_SUMMED, seed=seed)
+    drawn = []
+    if len(frame) < streamed.instances:
+        drawn.append(
+            f"Each of {streamed.instances:,} texts has its row; the numbers and figures are of "
+            f"{len(frame):,} of them, drawn by the seed."
+        )
     about: dict[str, Any] = {"coordinates": coordinates, "seed": seed}
     findings, notes = (
         word_findings(frame, classes=audited.subject.classes, **about)
@@ -115,7 +121,7 @@ def erase_split(
         else layer_findings(frame, **about)
     )
     left = _left_out(audited, rankings) if at_input else []
-    return Erased(streamed, frame, tuple(findings), (*audited.notes, *left, *notes), coordinates)
+    return Erased(streamed, frame, tuple(findings), (*audited.notes, *drawn, *left, *notes), coordinates)
 
 
 def _check(

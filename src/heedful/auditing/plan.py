@@ -19,7 +19,7 @@ from heedful.files import check_folder, write_atomically
 from heedful.models.subject import gives
 from heedful.settings import setting, settings_from
 from heedful.trials.rankings.ranking import Ranking
-from heedful.trials.stream import sample_rows
+from heedful.trials.stream import MOST_SUMMED, sample_rows
 
 PLAN = "plan.json"
 SCHEMA = 3
@@ -129,11 +129,11 @@ class Plan:
 
 
 def make_plan(audited: Audited, settings: AuditSettings, own: Mapping[str, Ranking] | None = None) -> Plan:
-    """Choose the texts: all where nothing is read again, else a sample."""
+    """Choose the texts: all that sum up a split where nothing is read again, else a smaller sample."""
     texts = audited.texts(settings.split)
     limit = settings.limit
-    if limit is None and audited.kind != "run":
-        limit = POOL
+    if limit is None:
+        limit = MOST_SUMMED if audited.kind == "run" else POOL
     plan = Plan(audited, settings, texts, sample_rows(len(texts), limit, seed=settings.seed), own or {})
     choose_from("ranking to judge", plan.shown, plan.maps.names)
     return plan

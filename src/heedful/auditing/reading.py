@@ -215,11 +215,14 @@ def decide_all(
     return found
 
 
-def clusters_of(texts: "EncodedTexts | Sequence[str]") -> NDArray[np.int64]:
-    """A number (n,) for each text, the same for copies."""
+def clusters_of(
+    texts: "EncodedTexts | Sequence[str]", rows: NDArray[np.int64] | None = None
+) -> NDArray[np.int64]:
+    """A number (n,) for each text, or for each of these rows; the same for copies."""
+    chosen = range(len(texts)) if rows is None else rows.tolist()
     if isinstance(texts, EncodedTexts):
-        keys: list[bytes] = [texts.row(row).tobytes() for row in range(len(texts))]
+        keys = (texts.row(row).tobytes() for row in chosen)
     else:
-        keys = [" ".join(text.split()).encode("utf-8", "surrogatepass") for text in texts]
+        keys = (" ".join(texts[row].split()).encode("utf-8", "surrogatepass") for row in chosen)
     first: dict[bytes, int] = {}
     return np.array([first.setdefault(key, place) for place, key in enumerate(keys)], dtype=np.int64)

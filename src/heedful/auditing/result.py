@@ -28,6 +28,7 @@ from heedful.auditing.rule import (
 from heedful.errors import UserError
 from heedful.records import Estimate, Finding, Interval
 from heedful.records.finding import from_interval, to_estimate
+from heedful.records.manifest import checked_manifest
 from heedful.records.stored import load_json, save_json
 
 if TYPE_CHECKING:
@@ -155,10 +156,11 @@ def write_audit(folder: Path, content: Mapping[str, Any]) -> None:
 
 
 def load_audit(folder: str | Path) -> dict[str, Any]:
-    """Read `audit.json`; another schema, or one that lacks a part, is refused."""
+    """Read `audit.json`; another schema, one that lacks a part, or one that was changed, is refused."""
     path = Path(folder) / AUDIT
     if not path.exists():
         raise UserError(f"{folder} holds no audit: `heedful audit` makes one.")
+    checked_manifest(Path(folder))
     audit = load_json(path)
     if audit.get("schema") != SCHEMA:
         raise UserError(

@@ -18,11 +18,11 @@ from heedful.auditing.forecast import announce, promise, training_seconds
 from heedful.auditing.groups import read_groups
 from heedful.auditing.own_rankings import own_rankings
 from heedful.auditing.page import write_page
-from heedful.auditing.plan import AuditSettings, begun_in, claim_folder, make_plan, settings_with
+from heedful.auditing.plan import PLAN, AuditSettings, begun_in, claim_folder, make_plan, settings_with
 from heedful.auditing.plausibility import check_rationales, plausibility
 from heedful.auditing.pool import pool_table
 from heedful.auditing.questions import QUESTIONS, NotAsked
-from heedful.auditing.result import FIGURES, SCHEMA, Audit, AuditVerdict, sentence_of, write_audit
+from heedful.auditing.result import AUDIT, FIGURES, SCHEMA, Audit, AuditVerdict, sentence_of, write_audit
 from heedful.auditing.word_table import word_entries, word_table
 from heedful.data.corpus import Corpus
 from heedful.data.label_rules import above, rule_for
@@ -34,6 +34,7 @@ from heedful.errors import UserError
 from heedful.files import locked, write_atomically
 from heedful.models.transformers.loading import check_decision, labels_at_once
 from heedful.records import Estimate, Finding, wilson_interval
+from heedful.records.manifest import MANIFEST, file_digest, write_manifest
 from heedful.records.wording import lasting
 from heedful.study.kept_runs import trained_once
 from heedful.training.model_by_name import HUB, Asked, is_of_hub
@@ -264,9 +265,12 @@ def ask_all(
         **_about(asking, len(stored)),
     }
     found = Audit(folder, verdict, tuple(answers), content)
+    (folder / MANIFEST).unlink(missing_ok=True)  # of an earlier time: it would call the new files changed
     _write_tables(found, asking.read.rows, table, pool_table(asking))
     write_audit(folder, content)
     write_page(folder)
+    names = [PLAN, AUDIT, *sorted(path.name for path in folder.glob("*.parquet"))]
+    write_manifest(folder, {name: file_digest(folder / name) for name in names})
     return found
 
 

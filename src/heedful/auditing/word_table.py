@@ -76,7 +76,7 @@ def _of_any(plan: Plan, rows: NDArray[np.int64]) -> pd.DataFrame:
     """The average weight of each word form, for subjects whose head does not read words one by one."""
     totals: dict[str, list[float]] = {}
     subject = plan.audited.subject
-    texts = list(plan.audited.corpus.split(plan.settings.split).texts)
+    texts = plan.audited.corpus.split(plan.settings.split).texts
     if not gives(subject, "attention"):
         rows = rows[:0]
     for batch in walk(subject, texts, rows, places=PLACES):

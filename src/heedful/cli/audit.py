@@ -59,7 +59,10 @@ def audit(
     limit: Annotated[
         int | None,
         typer.Option(
-            "--limit", min=1, help="Audit so many texts. Default: all of a run's, 2000 of somebody's model."
+            "--limit",
+            min=1,
+            help="Audit so many texts, drawn by the seed. Default: a run's, up to 32,768; 2000 of somebody's "
+            "model.",
         ),
     ] = None,
     shown: Annotated[

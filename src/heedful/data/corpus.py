@@ -11,6 +11,7 @@ from html import escape
 
 import numpy as np
 
+from heedful.data.outgrowing import take_texts
 from heedful.errors import UserError, choose_from, listed
 
 SPLITS = ("train", "dev", "test")
@@ -76,7 +77,7 @@ class Corpus:
 
     def take(self, rows: np.ndarray) -> "Corpus":
         """The rows with these numbers, in this order."""
-        texts = [self.texts[row] for row in rows]
+        texts = take_texts(self.texts, rows)
         return replace(self, texts=texts, labels=self.labels[rows], splits=self.splits[rows])
 
     def class_sizes(self, split: str) -> dict[str, int]:

@@ -6,8 +6,8 @@ on the machine or on the version of a random generator, so a corpus from a file 
 
 import hashlib
 import math
-from collections import defaultdict
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -62,24 +62,23 @@ def deal(
     of three or more different texts is in every split whose share is not 0. A text that has several labels
     counts for its first one.
     """
-    packets: dict[str, list[int]] = defaultdict(list)
-    for row, text in enumerate(texts):
-        packets[text].append(row)
-    classes: dict[Hashable, list[str]] = defaultdict(list)
-    for text, rows in packets.items():
-        classes[labels[rows[0]]].append(text)
-
+    copies = Copies.of(texts, seed=seed)
+    code_of: dict[Hashable, int] = {}
+    codes = np.fromiter((code_of.setdefault(label, len(code_of)) for label in labels), np.int64, len(labels))
+    sizes = np.diff(copies.bounds)
+    owners = codes[copies.order[copies.bounds[:-1]]]  # the class of each packet of copies
     splits = np.full(len(texts), "train", dtype="<U5")
-    for label, members in classes.items():
+    for label, code in code_of.items():
         share = shares[label] if isinstance(shares, Mapping) else shares
-        count = sum(len(packets[text]) for text in members)
-        free = dict(zip(("dev", "test"), _quotas(count, share), strict=True))
-        for text in sorted(members, key=lambda text: _lot(text, seed)):
-            rows = packets[text]
-            split = next((name for name, places in free.items() if len(rows) <= places), None)
+        members = np.flatnonzero(owners == code)
+        free = dict(zip(("dev", "test"), _quotas(int(sizes[members].sum()), share), strict=True))
+        for packet in members.tolist():
+            split = next((name for name, places in free.items() if sizes[packet] <= places), None)
             if split is not None:
-                splits[rows] = split
-                free[split] -= len(rows)
+                splits[copies.order[copies.bounds[packet] : copies.bounds[packet + 1]]] = split
+                free[split] -= int(sizes[packet])
+            elif not any(free.values()):
+                break
     return splits
 
 
@@ -87,14 +86,37 @@ def deal_folds(
     texts: Sequence[str], labels: Sequence[Hashable], *, folds: int, seed: int
 ) -> "np.ndarray[Any, np.dtype[np.int64]]":
     """The fold (N,) of each row, from 0: class by class in turn, copies of a text together."""
-    packets: dict[str, list[int]] = defaultdict(list)
-    for row, text in enumerate(texts):
-        packets[text].append(row)
-    order = sorted(packets, key=lambda text: (str(labels[packets[text][0]]), _lot(text, seed)))
+    copies = Copies.of(texts, seed=seed)
+    firsts = copies.order[copies.bounds[:-1]].tolist()
+    order = sorted(range(len(firsts)), key=lambda packet: str(labels[firsts[packet]]))  # lots stay in order
     found = np.zeros(len(texts), dtype=np.int64)
-    for turn, text in enumerate(order):
-        found[packets[text]] = turn % folds
+    for turn, packet in enumerate(order):
+        found[copies.order[copies.bounds[packet] : copies.bounds[packet + 1]]] = turn % folds
     return found
+
+
+@dataclass(frozen=True, eq=False)
+class Copies:
+    """Rows in the order of a digest of seed and text, the copies of a text beside each other.
+
+    Packet p, all copies of one text in the order of their rows, is `order[bounds[p] : bounds[p + 1]]`. Texts
+    themselves are not held.
+    """
+
+    order: np.ndarray  # (N,)
+    bounds: np.ndarray  # one more than there are packets
+
+    @classmethod
+    def of(cls, texts: Iterable[str], *, seed: int = 0) -> "Copies":
+        """Sort these texts."""
+        lots = bytearray()
+        for text in texts:
+            lots += _lot(text, seed)
+        first, second = np.frombuffer(lots, ">u8").astype(np.uint64).reshape(-1, 2).T
+        order = np.lexsort((second, first))
+        same = (np.diff(first[order]) == 0) & (np.diff(second[order]) == 0)
+        ends = np.append(np.flatnonzero(~same) + 1, [len(order)] * bool(len(order)))
+        return cls(order, np.append(0, ends).astype(np.int64))
 
 
 def _quotas(count: int, shares: Share) -> tuple[int, int]:

@@ -9,6 +9,7 @@ from itertools import islice
 
 import numpy as np
 
+from heedful.data.dealing import Copies
 from heedful.data.scripts import SPACELESS, can_segment, is_spaceless
 
 LOOKED_AT = 2000  # first texts by which words are judged
@@ -65,17 +66,17 @@ def _about_classes(names: Sequence[str]) -> Iterator[str]:
 
 
 def _about_conflicts(texts: Sequence[str], labels: np.ndarray, names: Sequence[str]) -> Iterator[str]:
-    first: dict[str, int] = {}
-    conflicts: dict[str, tuple[int, int]] = {}
-    for text, label in zip(texts, labels.tolist(), strict=True):
-        if first.setdefault(text, label) != label:
-            conflicts.setdefault(text, (first[text], label))
-    if conflicts:
-        text, (one, other) = next(iter(conflicts.items()))
-        several = len(conflicts) > 1
+    copies = Copies.of(texts)
+    found = labels[copies.order]
+    packet = np.repeat(np.arange(len(copies.bounds) - 1), np.diff(copies.bounds))
+    other = np.flatnonzero(found != found[copies.bounds[:-1]][packet])
+    if len(other):
+        count = len(np.unique(packet[other]))
+        place = other[copies.order[other].argmin()]  # where the first conflict shows
+        one = found[copies.bounds[packet[place]]]
         yield (
-            f"Warning: {len(conflicts):,} text{'s have' if several else ' has'} more than one label, such as "
-            f"{_cut(text)!r}, which is {names[one]!r} and {names[other]!r}."
+            f"Warning: {count:,} text{'s have' if count > 1 else ' has'} more than one label, such as "
+            f"{_cut(texts[copies.order[place]])!r}, which is {names[one]!r} and {names[found[place]]!r}."
         )
 
 

@@ -14,6 +14,7 @@ from typing import BinaryIO
 
 import numpy as np
 
+from heedful.data.outgrowing import GrowingArray, StoredTexts
 from heedful.data.sentences import sentence_numbers
 from heedful.data.vocabulary import Vocabulary
 from heedful.data.words import TextsWords, WordRules, split_texts
@@ -101,8 +102,9 @@ def encode_texts(
         if rows == 0:
             raise UserError("There is no text to encode: give at least one.")
 
-    kept = list(texts) if keep_texts else None
-    texts = kept if kept is not None else texts
+    kept: Sequence[str] | None = None
+    if keep_texts:
+        texts = kept = texts if isinstance(texts, StoredTexts) else list(texts)
     if folder is None:
         encoded = _gather(parts())
     else:
@@ -185,11 +187,12 @@ def _from_arrays(arrays: dict[str, np.ndarray]) -> EncodedTexts:
 
 
 def _gather(parts: Iterator[dict[str, np.ndarray]]) -> EncodedTexts:
-    lists: dict[str, list[np.ndarray]] = {"offsets": [np.zeros(1, np.int64)]}
+    grown = {"offsets": GrowingArray(_DTYPES["offsets"])}
+    grown["offsets"].append(np.zeros(1, np.int64))
     for part in parts:
         for name, array in part.items():
-            lists.setdefault(name, []).append(array)
-    return _from_arrays({name: np.concatenate(arrays) for name, arrays in lists.items()})
+            grown.setdefault(name, GrowingArray(_DTYPES[name])).append(array)
+    return _from_arrays({name: array.finish() for name, array in grown.items()})
 
 
 def _write(parts: Iterator[dict[str, np.ndarray]], folder: Path) -> None:
@@ -197,7 +200,7 @@ def _write(parts: Iterator[dict[str, np.ndarray]], folder: Path) -> None:
     first = next(parts)
     with ExitStack() as stack:
         files = {
-            name: _GrowingArray(stack.enter_context(open(folder / f"{name}.npy", "wb")), _DTYPES[name])
+            name: _GrowingFile(stack.enter_context(open(folder / f"{name}.npy", "wb")), _DTYPES[name])
             for name in first
         }
         files["offsets"].append(np.zeros(1, np.int64))
@@ -211,7 +214,7 @@ def _write(parts: Iterator[dict[str, np.ndarray]], folder: Path) -> None:
         json.dump(content, about)
 
 
-class _GrowingArray:
+class _GrowingFile:
     """An .npy file whose length is known only at its end: numpy leaves room in the header for it."""
 
     def __init__(self, file: BinaryIO, dtype: str) -> None:

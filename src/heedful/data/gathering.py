@@ -17,6 +17,7 @@ from heedful.data.columns import SPLIT_WORDS
 from heedful.data.corpus import SPLITS, Corpus
 from heedful.data.dealing import TO_JUDGE, TO_JUDGE_CLASS, USUAL, check_shares, deal, shares_for
 from heedful.data.doubts import doubts_about
+from heedful.data.outgrowing import GrowingTexts, take_texts
 from heedful.errors import UserError, listed
 
 MOST_CLASSES = 1000  # more distinct labels than this are measurements or identifiers, not classes
@@ -67,7 +68,8 @@ class _Gathered:
     source: str
     place: str
     said: list[str]
-    texts: list[str] = field(default_factory=list)
+    growing: GrowingTexts = field(default_factory=GrowingTexts)
+    texts: Sequence[str] = ()  # all of them, when the last one was found
     labels: "array[int]" = field(default_factory=lambda: array("q"))  # numbers by first appearance
     splits: "array[int]" = field(default_factory=lambda: array("q"))  # likewise
     label_codes: dict[str, int] = field(default_factory=dict)
@@ -197,9 +199,10 @@ def _gather(rows: Iterable[Row], found: _Gathered) -> _Gathered:
             continue
         if split not in split_codes:
             found.split_places.append(place)
-        found.texts.append(text)
+        found.growing.append(text)
         found.labels.append(label_codes.setdefault(label, len(label_codes)))
         found.splits.append(split_codes.setdefault(split, len(split_codes)))
+    found.texts = found.growing.finish()
     return found
 
 
@@ -306,9 +309,7 @@ def _complete(
         whole = shares[0] + sum(missing.values())
         parts = (missing.get("dev", 0) / whole, missing.get("test", 0) / whole)
         rows = np.flatnonzero(splits == "train")
-        splits[rows] = deal(
-            [found.texts[row] for row in rows], labels[rows].tolist(), shares=parts, seed=seed
-        )
+        splits[rows] = deal(take_texts(found.texts, rows), labels[rows].tolist(), shares=parts, seed=seed)
         amounts = " and ".join(f"{share / whole:.0%} for {split}" for split, share in missing.items())
         found.said.append(
             f"There was no {' and no '.join(missing)} split: of train, {amounts} was set aside, "

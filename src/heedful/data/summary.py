@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from heedful.data.corpus import SPLITS, Corpus
+from heedful.data.outgrowing import GrowingArray, text_chunks
 from heedful.data.published import TOLERANCE, paper_table
 from heedful.data.sentences import split_sentences
 from heedful.data.words import WordRules, split_texts
@@ -92,14 +93,18 @@ class Summary:
 
 def summarise(corpus: Corpus, *, rules: WordRules | None = None) -> Summary:
     """Count words, sentences and classes; `rules` say what a word is."""
-    words = split_texts(corpus.texts, rules)
-    sentences = np.array([len(split_sentences(text)) for text in corpus.texts])
+    words, forms = GrowingArray("<i8"), set[str]()
+    for chunk in text_chunks(corpus.texts):
+        found = split_texts(chunk, rules)
+        words.append(found.lengths)
+        forms.update(found.types)
+    sentences = np.fromiter((len(split_sentences(text)) for text in corpus.texts), np.int64, len(corpus))
     return Summary(
         name=corpus.name,
         texts=len(corpus),
-        words=_spread(words.lengths),
+        words=_spread(words.finish()),
         sentences=_spread(sentences),
-        vocabulary=len(words.types),
+        vocabulary=len(forms),
         label_names=corpus.label_names,
         classes={split: corpus.class_sizes(split) for split in SPLITS},
         fingerprint=corpus.fingerprint,

@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from heedful.data.words import TextsWords
+from heedful.data.outgrowing import text_chunks
+from heedful.data.words import TextsWords, WordRules, split_texts
 from heedful.errors import UserError
 from heedful.files import write_atomically
 
@@ -50,6 +51,28 @@ class Vocabulary:
             counted: Iterable[tuple[str, int]] = zip(forms.types, forms.counts.tolist(), strict=True)
         else:
             counted = Counter(forms).items()
+        return cls._most_frequent(counted, min_count, max_size)
+
+    @classmethod
+    def of_texts(
+        cls,
+        texts: Iterable[str],
+        rules: WordRules | None = None,
+        *,
+        min_count: int = 1,
+        max_size: int | None = None,
+    ) -> "Vocabulary":
+        """The vocabulary of the words of these texts, as `build`; some megabytes are held at a time."""
+        counted: Counter[str] = Counter()
+        for chunk in text_chunks(texts):
+            words = split_texts(chunk, rules)
+            counted.update(dict(zip(words.types, words.counts.tolist(), strict=True)))
+        return cls._most_frequent(counted.items(), min_count, max_size)
+
+    @classmethod
+    def _most_frequent(
+        cls, counted: Iterable[tuple[str, int]], min_count: int, max_size: int | None
+    ) -> "Vocabulary":
         kept = sorted((-times, form) for form, times in counted if times >= min_count)[:max_size]
         return cls(SPECIAL + tuple(form for _, form in kept), (0, 0) + tuple(-times for times, _ in kept))
 

@@ -15,7 +15,7 @@ from heedful.data.corpus import Corpus
 from heedful.data.encoded import EncodedTexts, encode_texts
 from heedful.data.named import load_data
 from heedful.data.vocabulary import Vocabulary
-from heedful.data.words import WordRules, rules_for, split_texts
+from heedful.data.words import WordRules, rules_for
 from heedful.errors import UserError
 from heedful.files import check_folder, locked
 from heedful.models.building import Classifier, build_model
@@ -205,9 +205,11 @@ def encode_splits(corpus: Corpus, recipe: Recipe) -> tuple[Vocabulary, dict[str,
     """The vocabulary of the training split, and every split that has texts in its ids."""
     _check_splits(corpus)
     parts = {name: corpus.split(name) for name in ("train", "dev", "test")}
-    words = split_texts(parts["train"].texts, recipe.words)
-    vocabulary = Vocabulary.build(
-        words, min_count=recipe.training.min_count, max_size=recipe.training.max_words
+    vocabulary = Vocabulary.of_texts(
+        parts["train"].texts,
+        recipe.words,
+        min_count=recipe.training.min_count,
+        max_size=recipe.training.max_words,
     )
     sets = {
         name: encode_texts(

@@ -27,6 +27,7 @@ from heedful.models.building import Classifier
 from heedful.models.subject import Subject
 from heedful.models.trace import Trace
 from heedful.records import read_rows
+from heedful.records.rows import read_parts
 from heedful.store import Store
 from heedful.training.texts_of_run import encode_for
 
@@ -40,6 +41,9 @@ SPREAD: "ContextVar[Spread | None]" = ContextVar("SPREAD", default=None)
 SCHEMA = 2
 PLACES = 16_384  # B × T of the texts of one batch; their variants are read in batches of their own
 RECIPE = "stream.json"
+# Texts by which a split is summed up. A share is then known to half a percent, a bootstrap can keep its draws
+# (see `records.resampling`), and memory does not grow with the split.
+MOST_SUMMED = 1 << 15
 
 
 @dataclass(frozen=True)
@@ -51,9 +55,23 @@ class Streamed:
     batches: int
     skipped: int
 
-    def rows(self) -> "pandas.DataFrame":
-        """One row an instance, by its number."""
-        return read_rows(self.folder).sort_values("instance", ignore_index=True)
+    def rows(self, most: int | None = None, *, seed: int = 0) -> "pandas.DataFrame":
+        """One row an instance, by its number; of more than `most`, so many drawn by the seed.
+
+        All parts are walked then, and no more than one of them and what was drawn is held.
+        """
+        if most is None or self.instances <= most:
+            return read_rows(self.folder).sort_values("instance", ignore_index=True)
+        import pandas
+
+        drawn = np.zeros(self.instances, bool)
+        drawn[sample_rows(self.instances, most, seed=seed)] = True
+        kept, first = [], 0
+        for part in sorted(self.folder.glob("part-*.parquet")):
+            rows = read_parts([part])
+            kept.append(rows[drawn[first : first + len(rows)]])
+            first += len(rows)
+        return pandas.concat(kept).sort_values("instance", ignore_index=True)
 
 
 def stream(

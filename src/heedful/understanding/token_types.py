@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 NEUTRAL = "neutral"
 UNTYPED = -1
+TEXTS_AT_ONCE = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -171,9 +172,14 @@ def class_counts(encoded: EncodedTexts, *, size: int, classes: int) -> np.ndarra
     """How often each word id occurs in the texts of each class (V, K); every occurrence counts."""
     if encoded.labels is None:
         raise UserError("Token types need labels, but these texts have none.")
-    label = np.repeat(np.asarray(encoded.labels), encoded.lengths)
-    cell = np.asarray(encoded.ids, np.int64) * classes + label
-    return np.bincount(cell, minlength=size * classes).reshape(size, classes)
+    labels, offsets = np.asarray(encoded.labels), encoded.offsets
+    counts = np.zeros(size * classes, np.int64)
+    for first in range(0, len(encoded), TEXTS_AT_ONCE):
+        last = min(first + TEXTS_AT_ONCE, len(encoded))
+        label = np.repeat(labels[first:last], np.diff(offsets[first : last + 1]))
+        ids = np.asarray(encoded.ids[offsets[first] : offsets[last]], np.int64)
+        counts += np.bincount(ids * classes + label, minlength=size * classes)
+    return counts.reshape(size, classes)
 
 
 def gamma(counts: np.ndarray) -> np.ndarray:

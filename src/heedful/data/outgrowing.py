@@ -1,0 +1,165 @@
+"""Texts and numbers that outgrow memory: what is more than some megabytes lies in a temporary file.
+
+The file has no name (where the system allows that), so even a killed process leaves none behind. Texts are
+read one by one, and only their places are held; numbers are mapped. The file is where the system keeps its
+temporary ones, which TMPDIR says.
+"""
+
+import os
+import tempfile
+from array import array
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import IO, overload
+
+import numpy as np
+
+from heedful.errors import UserError
+
+IN_MEMORY = 1 << 24  # bytes of text, or of one array, that are held
+
+
+class StoredTexts(Sequence[str]):
+    """Texts in a file of UTF-8, text i from `starts[i]` to `ends[i]`; taking some of them copies none."""
+
+    def __init__(self, file: IO[bytes], starts: np.ndarray, ends: np.ndarray) -> None:
+        self.file, self.starts, self.ends = file, starts, ends
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    @overload
+    def __getitem__(self, row: int) -> str: ...
+    @overload
+    def __getitem__(self, row: slice) -> list[str]: ...
+    def __getitem__(self, row: int | slice) -> str | list[str]:
+        if isinstance(row, slice):
+            return list(self.take(np.arange(*row.indices(len(self)))))
+        return self._read(int(self.starts[row]), int(self.ends[row]))
+
+    def __iter__(self) -> Iterator[str]:
+        for start, end in zip(self.starts.tolist(), self.ends.tolist(), strict=True):
+            yield self._read(start, end)
+
+    def __reduce__(self) -> tuple[object, tuple[list[str]]]:
+        return stored, (list(self),)
+
+    def take(self, rows: np.ndarray) -> "StoredTexts":
+        """The texts with these numbers, in this order."""
+        return StoredTexts(self.file, self.starts[rows], self.ends[rows])
+
+    def _read(self, start: int, end: int) -> str:
+        # Not seek and read: a forked process shares the place in the file, but not what is asked.
+        return os.pread(self.file.fileno(), end - start, start).decode("utf-8", "surrogatepass")
+
+
+class GrowingTexts:
+    """Texts as they come: a list, until they are too many, and then a file."""
+
+    def __init__(self) -> None:
+        self.held: list[str] = []
+        self.size = 0  # bytes, of what is held or of what is in the file
+        self.file: IO[bytes] | None = None
+        self.offsets = array("q", [0])
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1 + len(self.held)
+
+    def append(self, text: str) -> None:
+        """Add a text at the end."""
+        self.held.append(text)
+        self.size += len(text)
+        if self.size > IN_MEMORY:
+            self._store()
+
+    def finish(self) -> Sequence[str]:
+        """All texts."""
+        if self.file is None:
+            return self.held
+        self._store()
+        with _said():
+            self.file.flush()
+        places = np.frombuffer(self.offsets, np.int64)
+        return StoredTexts(self.file, places[:-1], places[1:])
+
+    def _store(self) -> None:
+        end = self.offsets[-1]
+        content = bytearray()
+        for text in self.held:
+            content += text.encode("utf-8", "surrogatepass")
+            self.offsets.append(end + len(content))
+        with _said():
+            self.file = self.file or tempfile.TemporaryFile(prefix="heedful-")
+            self.file.write(content)
+        self.held, self.size = [], 0
+
+
+class GrowingArray:
+    """Numbers as they come, of one type: in memory, until they are too many, and then mapped from a file."""
+
+    def __init__(self, dtype: str) -> None:
+        self.dtype, self.held, self.size = dtype, list[np.ndarray](), 0
+        self.file: IO[bytes] | None = None
+        self.length = 0
+
+    def append(self, numbers: np.ndarray) -> None:
+        """Add these at the end."""
+        self.held.append(np.ascontiguousarray(numbers, self.dtype))
+        self.size += self.held[-1].nbytes
+        self.length += len(numbers)
+        if self.size > IN_MEMORY:
+            self._store()
+
+    def finish(self) -> np.ndarray:
+        """All numbers (N,)."""
+        if self.file is None:
+            return np.concatenate(self.held)
+        self._store()
+        with _said():
+            self.file.flush()
+        return np.asarray(np.memmap(self.file, self.dtype, mode="r", shape=(self.length,)))
+
+    def _store(self) -> None:
+        with _said():
+            self.file = self.file or tempfile.TemporaryFile(prefix="heedful-")
+            for numbers in self.held:
+                self.file.write(numbers.data)
+        self.held, self.size = [], 0
+
+
+def stored(texts: Sequence[str]) -> Sequence[str]:
+    """The same texts, in a file if they are many."""
+    grown = GrowingTexts()
+    for text in texts:
+        grown.append(text)
+    return grown.finish()
+
+
+def take_texts(texts: Sequence[str], rows: np.ndarray) -> Sequence[str]:
+    """The texts with these numbers, in this order."""
+    return texts.take(rows) if isinstance(texts, StoredTexts) else [texts[row] for row in rows]
+
+
+def text_chunks(texts: Sequence[str], characters: int = 1 << 22) -> Iterator[list[str]]:
+    """The texts in their order, some megabytes of them at a time."""
+    chunk: list[str] = []
+    size = 0
+    for text in texts:
+        chunk.append(text)
+        size += len(text)
+        if size >= characters:
+            yield chunk
+            chunk, size = [], 0
+    if chunk:
+        yield chunk
+
+
+@contextmanager
+def _said() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise UserError(
+            f"The texts do not fit into the folder for temporary files, {tempfile.gettempdir()} "
+            f"({error.strerror or error}): make room there, or name another folder with TMPDIR."
+        ) from error
