@@ -12,7 +12,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,11 +20,15 @@ from typing import Any
 import numpy as np
 import torch
 
+from heedful.auditing.result import Audit
+from heedful.auditing.whole import audit
+from heedful.bench.fuzz_requests import requests_to
 from heedful.data.named import load_data
 from heedful.data.vocabulary import Vocabulary
 from heedful.errors import UserError, choose_from
 from heedful.models.embeddings import read_vectors
 from heedful.models.trace import Trace
+from heedful.records.manifest import MANIFEST
 from heedful.study.grid import load_study
 from heedful.training.from_corpus import train
 from heedful.training.run import load_run
@@ -72,7 +76,7 @@ def fuzz(
     """
     found = Fuzzed()
     begun = time.perf_counter()
-    with _at_work() as (folder, known):
+    with _at_work(kinds) as (folder, known):
         chosen = {choose_from("kind of input", kind, known): known[kind] for kind in (kinds or known)}
         turns = [kind for kind in chosen for _ in range(1 if kind in SELDOM else 12)]
         for number in range(first, first + cases):
@@ -126,22 +130,23 @@ def _try(case: Case, chance: np.random.Generator, folder: Path) -> tuple[str, st
 
 
 @contextmanager
-def _at_work() -> Iterator[tuple[Path, dict[str, Case]]]:
-    with tempfile.TemporaryDirectory() as name:
+def _at_work(asked: Sequence[str]) -> Iterator[tuple[Path, dict[str, Case]]]:
+    with tempfile.TemporaryDirectory() as name, ExitStack() as stack:
         folder = Path(name)
-        yield (
-            folder,
-            {
-                **{f"{ending} file": _file(ending, content) for ending, content in _files().items()},
-                "study": _study,
-                "vectors": _vectors,
-                "trace": _trace,
-                "run folder": _run(folder),
-            },
-        )
+        known: dict[str, Case] = {
+            **{f"{ending} file": _file(ending, content) for ending, content in _files().items()},
+            "study": _study,
+            "vectors": _vectors,
+            "trace": _trace,
+        }
+        if not asked or {"run folder", "audit folder", "request"} & set(asked):  # they take a while to make
+            run, audited = _folders(folder)
+            known |= {"run folder": _run(run), "audit folder": _audit(audited)}
+            known["request"] = stack.enter_context(requests_to(run, damage))
+        yield folder, known
 
 
-SELDOM = {"run folder", "xlsx file", "parquet file"}
+SELDOM = {"run folder", "audit folder", "request", "xlsx file", "parquet file"}
 
 
 # Files of texts
@@ -284,37 +289,62 @@ def _spoil(values: np.ndarray, chance: np.random.Generator) -> None:
         )
 
 
-# Run folders
+# Folders of runs and audits
 
 
-def _run(folder: Path) -> Case:
-    """A run folder with one file damaged, or gone: opened, it decides as before, or is refused."""
-    texts = _files()["csv"]
+def _folders(folder: Path) -> tuple[Path, Path]:
+    """A run and its audit."""
     path = folder / "run-texts.csv"
-    path.write_bytes(texts)
-    good = folder / "run"
-    run = train(path, out=good, epochs=1, embedding=3, compiled=False)
-    batch = run.model.encode(["a good film", "number 3"])
-    with torch.inference_mode():
-        before = run.model.logits(batch)
+    rows = [f"a {['bad', 'good'][n % 2]} film, number {n}" for n in range(60)]
+    path.write_text("text,label\n" + "".join(f'"{row}",{n % 2}\n' for n, row in enumerate(rows)))
+    train(path, out=folder / "run", epochs=1, embedding=3, compiled=False)
+    audit(folder / "run", out=folder / "audit", seeds=1, uniform=False)
+    return folder / "run", folder / "audit"
+
+
+def _spoilt(good: Path, chance: np.random.Generator, folder: Path) -> tuple[Path, str]:
+    """A copy of a folder with one of its own files damaged, or gone; and which."""
     names = sorted(place.name for place in good.iterdir() if place.is_file() and place.name[0] != ".")
+    bad = folder / "bad"
+    shutil.rmtree(bad, ignore_errors=True)
+    shutil.copytree(good, bad)
+    name = names[int(chance.integers(len(names)))]
+    if chance.random() < 0.1:
+        (bad / name).unlink()
+    else:
+        (bad / name).write_bytes(damage((bad / name).read_bytes(), chance))
+    return bad, name
+
+
+def _run(good: Path) -> Case:
+    """A run folder, damaged: opened, it decides as before, or is refused."""
+    run = load_run(good)
+    with torch.inference_mode():
+        before = run.model.logits(run.model.encode(["a good film", "number 3"]))
 
     def case(chance: np.random.Generator, folder: Path) -> str:
-        bad = folder / "bad-run"
-        shutil.rmtree(bad, ignore_errors=True)
-        shutil.copytree(good, bad)
-        name = names[int(chance.integers(len(names)))]
-        if chance.random() < 0.1:
-            (bad / name).unlink()
-        else:
-            (bad / name).write_bytes(damage((bad / name).read_bytes(), chance))
+        bad, name = _spoilt(good, chance, folder)
         opened = load_run(bad)
-        if not (bad / "manifest.json").exists():
+        if not (bad / MANIFEST).exists():
             return "read"  # and it says that nobody can vouch for it
         with torch.inference_mode():
             now = opened.model.logits(opened.model.encode(["a good film", "number 3"]))
         assert torch.equal(now, before), f"another {name} was believed"
         assert opened.result == run.result, f"another {name} was believed"
+        return "read"
+
+    return case
+
+
+def _audit(good: Path) -> Case:
+    """An audit's folder, damaged: opened, it says what it said, or is refused."""
+    before = Audit.load(good)
+
+    def case(chance: np.random.Generator, folder: Path) -> str:
+        bad, name = _spoilt(good, chance, folder)
+        opened = Audit.load(bad)
+        if (bad / MANIFEST).exists():
+            assert opened.content == before.content, f"another {name} was believed"
         return "read"
 
     return case

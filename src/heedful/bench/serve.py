@@ -48,7 +48,7 @@ def measure_serving(
     run: Path, texts: Sequence[str], *, connections: Sequence[int], seconds: float
 ) -> Iterator[Load]:
     """Serve a run, and ask it with each number of connections for so many seconds."""
-    with _server(run) as (process, port):
+    with serving(run) as (process, port):
         asyncio.run(_ask(port, texts, Load(2), 1.0))  # the first readings load what later ones find
         for many in connections:
             before = _memory(process.pid)
@@ -58,7 +58,8 @@ def measure_serving(
 
 
 @contextmanager
-def _server(run: Path) -> Iterator[tuple["subprocess.Popen[str]", int]]:
+def serving(run: Path) -> Iterator[tuple["subprocess.Popen[str]", int]]:
+    """A server of a run on the loopback address, and its port; it ends with the block."""
     command = [sys.executable, "-m", "heedful", "serve", str(run), "--port", "0", "--json", "--host", HOST]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
         try:

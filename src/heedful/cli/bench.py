@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from heedful.cli.bench_scale import scale
 from heedful.cli.bench_survival import fuzz, serve
 from heedful.cli.bench_transformer import transformer
 from heedful.cli.bench_truth import readings, truth
@@ -326,5 +327,5 @@ def audit(
     _tell(audit(corpus, model=model, limit=limit, data_dir=data_dir), as_json)
 
 
-for _command in (transformer, truth, readings, fuzz, serve):
+for _command in (transformer, truth, readings, fuzz, serve, scale):
     app.command()(_command)

@@ -10,7 +10,7 @@ import tempfile
 from array import array
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import IO, overload
+from typing import overload
 
 import numpy as np
 
@@ -19,10 +19,39 @@ from heedful.errors import UserError
 IN_MEMORY = 1 << 24  # bytes of text, or of one array, that are held
 
 
+class NamelessFile:
+    """A temporary file without a name, which is gone with the last that knows it. Bytes are only added."""
+
+    def __init__(self) -> None:
+        with _said(), tempfile.TemporaryFile(prefix="heedful-") as file:
+            self.handle = os.dup(file.fileno())
+
+    def __del__(self) -> None:
+        if hasattr(self, "handle"):
+            os.close(self.handle)
+
+    def append(self, content: bytes | bytearray | memoryview) -> None:
+        """Add bytes at the end."""
+        left = memoryview(content)
+        with _said():
+            while left.nbytes:
+                left = left[os.write(self.handle, left) :]
+
+    def read(self, start: int, end: int) -> bytes:
+        """The bytes from `start` to `end`."""
+        # Not seek and read: a forked process shares the place in the file, but not what is asked.
+        return os.pread(self.handle, end - start, start)
+
+    def mapped(self, dtype: str, length: int) -> np.ndarray:
+        """All of it as numbers, which are read when they are looked at; the map outlives this object."""
+        with open(os.dup(self.handle), "rb") as file:
+            return np.asarray(np.memmap(file, dtype, mode="r", shape=(length,)))
+
+
 class StoredTexts(Sequence[str]):
     """Texts in a file of UTF-8, text i from `starts[i]` to `ends[i]`; taking some of them copies none."""
 
-    def __init__(self, file: IO[bytes], starts: np.ndarray, ends: np.ndarray) -> None:
+    def __init__(self, file: NamelessFile, starts: np.ndarray, ends: np.ndarray) -> None:
         self.file, self.starts, self.ends = file, starts, ends
 
     def __len__(self) -> int:
@@ -49,8 +78,7 @@ class StoredTexts(Sequence[str]):
         return StoredTexts(self.file, self.starts[rows], self.ends[rows])
 
     def _read(self, start: int, end: int) -> str:
-        # Not seek and read: a forked process shares the place in the file, but not what is asked.
-        return os.pread(self.file.fileno(), end - start, start).decode("utf-8", "surrogatepass")
+        return self.file.read(start, end).decode("utf-8", "surrogatepass")
 
 
 class GrowingTexts:
@@ -59,7 +87,7 @@ class GrowingTexts:
     def __init__(self) -> None:
         self.held: list[str] = []
         self.size = 0  # bytes, of what is held or of what is in the file
-        self.file: IO[bytes] | None = None
+        self.file: NamelessFile | None = None
         self.offsets = array("q", [0])
 
     def __len__(self) -> int:
@@ -77,8 +105,6 @@ class GrowingTexts:
         if self.file is None:
             return self.held
         self._store()
-        with _said():
-            self.file.flush()
         places = np.frombuffer(self.offsets, np.int64)
         return StoredTexts(self.file, places[:-1], places[1:])
 
@@ -88,9 +114,8 @@ class GrowingTexts:
         for text in self.held:
             content += text.encode("utf-8", "surrogatepass")
             self.offsets.append(end + len(content))
-        with _said():
-            self.file = self.file or tempfile.TemporaryFile(prefix="heedful-")
-            self.file.write(content)
+        self.file = self.file or NamelessFile()
+        self.file.append(content)
         self.held, self.size = [], 0
 
 
@@ -99,7 +124,7 @@ class GrowingArray:
 
     def __init__(self, dtype: str) -> None:
         self.dtype, self.held, self.size = dtype, list[np.ndarray](), 0
-        self.file: IO[bytes] | None = None
+        self.file: NamelessFile | None = None
         self.length = 0
 
     def append(self, numbers: np.ndarray) -> None:
@@ -115,15 +140,12 @@ class GrowingArray:
         if self.file is None:
             return np.concatenate(self.held)
         self._store()
-        with _said():
-            self.file.flush()
-        return np.asarray(np.memmap(self.file, self.dtype, mode="r", shape=(self.length,)))
+        return self.file.mapped(self.dtype, self.length)
 
     def _store(self) -> None:
-        with _said():
-            self.file = self.file or tempfile.TemporaryFile(prefix="heedful-")
-            for numbers in self.held:
-                self.file.write(numbers.data)
+        self.file = self.file or NamelessFile()
+        for numbers in self.held:
+            self.file.append(numbers.data.cast("B"))
         self.held, self.size = [], 0
 
 

@@ -120,6 +120,7 @@ def create_app(
         return ModelList.model_validate({"models": about, "most_characters": limits.characters})
 
     faults: dict[int | str, dict[str, Any]] = {
+        400: {"model": Fault, "description": "the body cannot be read as JSON at all"},
         408: {"model": Fault, "description": "the request took too long to arrive"},
         413: {"model": Fault, "description": "the request is too large"},
         421: {"model": Fault, "description": "the server does not answer to this host name"},

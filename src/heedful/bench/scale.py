@@ -1,0 +1,137 @@
+"""What more texts cost: time and peak memory of each command at growing sizes, and the exponents they follow.
+
+Each command is a process of its own, as a user would start it. The peak is the system's own account of that
+process (VmHWM: Linux only), and seconds are those of one core, the start included. Of a time or a peak, c·Nᵖ
+is fitted at the larger half of the sizes, where the start of Python and torch matters least.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from heedful.bench.found import Found, Table
+from heedful.bench.made_texts import WordStatistics, write_texts
+from heedful.data.corpus import Corpus
+from heedful.errors import UserError
+
+STAGES = ("prepare", "train", "scores", "erase", "audit")
+SIZES = (1000, 4000, 16_000, 64_000, 256_000)
+# The child says its peak on the last line of what it prints, whatever the command does there.
+_CHILD = """
+import sys, time
+from heedful.cli import main
+try:
+    main(sys.argv[1:])
+except SystemExit as end:
+    code = end.code
+else:
+    code = 0
+with open("/proc/self/status") as status:
+    peak = next(1024 * int(line.split()[1]) for line in status if line.startswith("VmHWM"))
+print("\\n" + '{"seconds": %f, "bytes": %d}' % (time.process_time(), peak))
+sys.exit(code)
+"""
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What one command cost at one size."""
+
+    stage: str
+    texts: int
+    seconds: float
+    bytes: int
+
+
+def commands(texts: Path, folder: Path, *, model: str = "dp") -> dict[str, list[str]]:
+    """The command line of each stage: one epoch, all texts of the test split, no second training."""
+    run = str(folder / "run")
+    return {
+        "prepare": ["data", "show", str(texts)],
+        "train": ["train", str(texts), "--model", model, "--epochs", "1", "--deterministic", "--out", run],
+        "scores": ["scores", run],
+        "erase": ["erase", run],
+        "audit": ["audit", run, "--seeds", "1", "--no-uniform", "--out", str(folder / "audit")],
+    }
+
+
+def measure_scale(
+    corpus: Corpus,
+    sizes: Sequence[int] = SIZES,
+    *,
+    stages: Sequence[str] = STAGES,
+    model: str = "dp",
+    seed: int = 0,
+    done: Callable[[int], None] = lambda count: None,
+) -> Iterator[Cost]:
+    """Make texts by the statistics of `corpus`, so many and so many, and measure each stage on them."""
+    if sys.platform != "linux":
+        raise UserError("Peak memory is measured on Linux only.")
+    statistics = WordStatistics.of(corpus)
+    for size in sizes:
+        with tempfile.TemporaryDirectory(prefix="heedful-scale-") as name:
+            folder = Path(name)
+            texts = folder / "texts.csv"
+            write_texts(texts, statistics, size, seed=seed)
+            asked = commands(texts, folder, model=model)
+            for stage in STAGES:  # in this order: all but the first need the run
+                if stage not in stages and stage != "train":
+                    continue
+                seconds, peak = _measured(asked[stage])
+                if stage in stages:
+                    yield Cost(stage, size, seconds, peak)
+                    done(1)
+
+
+def exponent(texts: Sequence[int], cost: Sequence[float]) -> float:
+    """p of c·Nᵖ, by least squares of the logarithms over the larger half of the sizes (at least two)."""
+    order = np.argsort(texts)[-max(2, (len(texts) + 1) // 2) :]
+    return float(np.polyfit(np.log(np.asarray(texts)[order]), np.log(np.asarray(cost)[order]), 1)[0])
+
+
+def scale(corpus: Corpus, costs: Sequence[Cost]) -> Found:
+    """A table of the costs, and the exponents where there are two sizes or more."""
+    sizes = sorted({cost.texts for cost in costs})
+    rows, fitted = [], {}
+    for stage in dict.fromkeys(cost.stage for cost in costs):
+        own = {cost.texts: cost for cost in costs if cost.stage == stage}
+        fit = ["", ""]
+        if len(own) > 1:
+            seconds, peaks = ([getattr(one, what) for one in own.values()] for what in ("seconds", "bytes"))
+            fitted[stage] = {
+                "seconds": exponent(list(own), seconds),
+                "bytes": exponent(list(own), peaks),
+            }
+            fit = [f"{fitted[stage]['seconds']:.2f}", f"{fitted[stage]['bytes']:.2f}"]
+        cells = [f"{own[n].seconds:.1f} s, {own[n].bytes / 2**20:.0f} MB" if n in own else "" for n in sizes]
+        rows.append([stage, *cells, *fit])
+    columns = ["command", *(f"{size:,}" for size in sizes), "exponent of time", "of memory"]
+    table = Table(f"Texts by the word statistics of {corpus.name}: time and peak memory", columns, rows)
+    numbers = {
+        "corpus": corpus.name,
+        "costs": [vars(cost) for cost in costs],
+        "exponents": fitted,
+    }
+    return Found(numbers, (table,))
+
+
+def _measured(command: Sequence[str]) -> tuple[float, int]:
+    done = subprocess.run(
+        [sys.executable, "-c", _CHILD, *command],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, **dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")},
+    )
+    if done.returncode != 0:
+        reason = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
+        raise UserError(f"`heedful {command[0]}`, which was to be measured, failed: {reason}")
+    told = json.loads(done.stdout.splitlines()[-1])
+    return float(told["seconds"]), int(told["bytes"])

@@ -1,0 +1,71 @@
+"""Made-up texts have the statistics of real ones; what they cost is measured in processes of their own."""
+
+import csv
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from heedful.bench.made_texts import WordStatistics, write_texts
+from heedful.bench.scale import Cost, exponent, measure_scale, scale
+from heedful.cli import app
+from heedful.data import load_data, make_synthetic
+from heedful.data.words import split_texts
+
+
+@pytest.fixture(scope="module")
+def corpus():
+    return make_synthetic()
+
+
+def test_made_texts_have_the_words_and_lengths_of_their_label(corpus, tmp_path):
+    statistics = WordStatistics.of(corpus)
+    path = tmp_path / "made.csv"
+    characters = write_texts(path, statistics, 5003, seed=7)
+    with open(path) as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 5003
+    assert sum(len(row["text"]) for row in rows) == characters
+    train = corpus.split("train")
+    for label, name in enumerate(corpus.label_names):
+        real = split_texts([train.texts[row] for row in np.flatnonzero(train.labels == label)])
+        made = split_texts([row["text"] for row in rows if row["label"] == name])
+        assert set(made.types) <= set(real.types)
+        assert set(made.lengths.tolist()) <= set(real.lengths.tolist())
+        shares = dict(zip(real.types, real.counts / real.counts.sum(), strict=True))
+        drawn = np.array([shares[form] for form in made.types])
+        assert np.abs(made.counts / made.counts.sum() - drawn).max() < 0.005
+
+
+def test_csv_and_parquet_are_the_same_texts_and_the_seed_decides(corpus, tmp_path):
+    statistics = WordStatistics.of(corpus)
+    for name, seed in (("one.csv", 0), ("two.parquet", 0), ("three.csv", 1)):
+        write_texts(tmp_path / name, statistics, 997, seed=seed)
+    one, two, three = (load_data(tmp_path / name) for name in ("one.csv", "two.parquet", "three.csv"))
+    assert one.fingerprint == two.fingerprint != three.fingerprint
+
+
+def test_an_exponent_is_found_at_the_larger_sizes():
+    sizes = [1000, 4000, 16_000, 64_000, 256_000]
+    assert exponent(sizes, [5 + 0.001 * n**1.5 for n in sizes]) == pytest.approx(1.5, abs=0.01)
+
+
+def test_costs_are_shown_with_their_exponents(corpus):
+    costs = [Cost("train", n, n / 100, 2**20) for n in (100, 200)]
+    found = scale(corpus, costs)
+    assert found.numbers["exponents"] == {"train": pytest.approx({"seconds": 1, "bytes": 0})}
+    assert found.shown[0].rows == [["train", "1.0 s, 1 MB", "2.0 s, 1 MB", "1.00", "0.00"]]
+
+
+@pytest.mark.slow
+def test_every_command_is_measured(corpus):
+    costs = list(measure_scale(corpus, [300]))
+    assert [cost.stage for cost in costs] == ["prepare", "train", "scores", "erase", "audit"]
+    assert all(cost.bytes > 50 * 2**20 and cost.seconds > 0 for cost in costs)
+
+
+def test_sizes_that_cannot_be_are_refused():
+    for texts in ("12", "many", "1000,-4"):
+        found = CliRunner().invoke(app, ["bench", "scale", "--texts", texts])
+        assert found.exit_code == 2
+        assert "texts can be made" in found.output
