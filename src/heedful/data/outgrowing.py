@@ -8,7 +8,7 @@ temporary ones, which TMPDIR says.
 import os
 import tempfile
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import overload
 
@@ -162,7 +162,7 @@ def take_texts(texts: Sequence[str], rows: np.ndarray) -> Sequence[str]:
     return texts.take(rows) if isinstance(texts, StoredTexts) else [texts[row] for row in rows]
 
 
-def text_chunks(texts: Sequence[str], characters: int = 1 << 22) -> Iterator[list[str]]:
+def text_chunks(texts: Iterable[str], characters: int = 1 << 22) -> Iterator[list[str]]:
     """The texts in their order, some megabytes of them at a time."""
     chunk: list[str] = []
     size = 0
