@@ -215,6 +215,9 @@ def test_an_audit_of_another_version_is_refused_in_one_sentence(audit, tmp_path,
         assert f"another version of heedful (schema {schema}" in str(why.value)
     content = load_audit(audit.folder)
     (tmp_path / "old" / AUDIT).write_text(json.dumps({**content, "schema": 1}))
+    with pytest.raises(UserError, match="is not as it was written"):
+        heedful.Audit.load(tmp_path / "old")
+    (tmp_path / "old" / "manifest.json").unlink()
     with pytest.raises(UserError, match="has schema 1 and"):
         heedful.Audit.load(tmp_path / "old")
     (tmp_path / "old" / AUDIT).write_text(json.dumps({k: v for k, v in content.items() if k != "verdict"}))

@@ -172,6 +172,7 @@ def test_a_hostile_name_stays_a_name(folders, tmp_path):
 
     shutil.copytree(folders["right"], tmp_path / "hostile")
     path = tmp_path / "hostile" / "audit.json"
+    (path.parent / "manifest.json").unlink()  # with it, a changed audit is refused
     content = json.loads(path.read_text(encoding="utf-8"))
     name = 'x"\n---\n- evil: <script>alert(1)</script> | `a` **b**'
     content["data"]["name"] = content["subject"]["model"] = name
