@@ -16,7 +16,8 @@ from tiny_transformers import classifier, learn, make_corpus, save, wordpiece
 import heedful
 from heedful.auditing.rule import READINGS
 from heedful.data.corpus import Corpus
-from heedful.models.transformers import load_transformer
+from heedful.errors import UserError
+from heedful.models.transformers import TransformerSubject, load_transformer
 
 pytestmark = pytest.mark.slow
 
@@ -98,3 +99,31 @@ def test_a_classifier_on_real_weights_is_read_word_by_word(minilm, tmp_path):
     found = heedful.audit(f"hf:{tmp_path / 'films'}", corpus, out=tmp_path / "audit")
     assert found.reading == "cannot say"
     assert found.verdict.reasons[0].startswith("There are 6 texts")
+
+
+def test_rankings_that_cost_much_are_judged_when_asked_for_by_name(corpus, tmp_path):
+    tokenizer = wordpiece()
+    network = classifier("bert", tokenizer)
+    learn(network, tokenizer, corpus)
+    subject = TransformerSubject(network, tokenizer)
+    asked = {"limit": 23, "also": "value-zeroing, shapley,head-2-only", "looks": False}
+    found = heedful.audit(subject, corpus, out=tmp_path / "also", **asked)
+    judged = {part.coordinates.get("ranking") for part in found.answers[0].evidence}
+    assert {"value-zeroing", "shapley", "head-2-only"} <= judged
+    with pytest.raises(UserError, match="no ranking of words 'flows'"):
+        heedful.audit(subject, corpus, out=tmp_path / "no", limit=23, also="flows")
+    shown = heedful.audit(subject, corpus, out=tmp_path / "shown", limit=23, shown="flow", looks=False)
+    assert shown.verdict.shown == "flow"
+
+
+def test_regressions_on_the_deletions_are_shown_with_errors_and_not_judged(audit):
+    for entry in audit.content["instances"][:5]:
+        for name in ("lime", "shapley"):
+            assert len(entry["rankings"][name]) == len(entry["errors"][name]) == len(entry["words"])
+        assert set(entry["errors"]) == {"lime", "shapley"}
+        # Shapley values add up to what all words together do to the probability.
+        assert abs(sum(entry["rankings"]["shapley"])) <= 1
+    judged = {part.coordinates.get("ranking") for part in audit.answers[0].evidence}
+    assert not judged & {"lime", "shapley"}
+    long = next(entry for entry in audit.content["instances"] if len(entry["words"]) > 7)
+    assert all(error > 0 for error in long["errors"]["shapley"])

@@ -32,11 +32,13 @@ from heedful.trials.erasure.search import beam_flips
 from heedful.trials.erasure.small_sets import SmallSets
 from heedful.trials.erasure.smallest import smallest_flips
 from heedful.trials.rankings.layer_rankings import order_of
+from heedful.trials.rankings.regressions import REGRESSIONS
 from heedful.trials.stream import batch_of
 from heedful.trials.weights.adversary import exact_adversary
 
 MOST, MOST_WORDS, STEPS = 300, 25_000, 60
 SHARES = {"best": 0.2, "worst": 0.25, "wrong": 0.25}  # of the texts kept; the rest are typical
+ERROR = "error of "  # before a ranking's name: the standard errors of its scores
 LENGTHS = 120  # words of a text beyond which it is not chosen while shorter ones are left
 
 
@@ -104,9 +106,14 @@ def _maps_by_text(asking: Asking) -> dict[str, dict[int, NDArray]]:
     rows = asking.read.rows
     numbers = asking.plan.pool[rows["instance"].to_numpy()].tolist()
     return {
-        name: dict(zip(numbers, rows[f"map_{name}"], strict=True))
-        for name in shown_names(asking.plan.maps.names)
+        **{name: dict(zip(numbers, rows[f"map_{name}"], strict=True)) for name in _painted(asking)},
+        **{f"{ERROR}{name}": dict(zip(numbers, rows[f"error_{name}"], strict=True)) for name in REGRESSIONS},
     }
+
+
+def _painted(asking: Asking) -> list[str]:
+    """The maps that were judged, and the regressions on the deletions, which are only shown."""
+    return list(dict.fromkeys([*shown_names(asking.plan.maps.names), *REGRESSIONS]))
 
 
 def _kept(known: Mapping[str, Mapping[int, NDArray]], batch: Batch) -> dict[str, Tensor]:
@@ -158,11 +165,8 @@ def entries_of(
             "decided": int(reader.decided[row]),
             "probabilities": [float(f"{share:.6g}") for share in shares[row].tolist()],  # 0.99996 is not 1
             "weights": None if weights is None else weights[row, :count].tolist(),
-            "rankings": {
-                name: _spread(values[row].tolist(), there)
-                for name, values in scores.items()
-                if not values[row].isnan().any()
-            },
+            "rankings": _spread_all(scores, row, there, errors=False),
+            "errors": _spread_all(scores, row, there, errors=True),
             "token_logits": None,
             "bias": None,
             "smallest": _smallest(small, row) if by_words and small is not None else None,
@@ -250,6 +254,17 @@ def _gaps(text: str, starts: NDArray, ends: NDArray) -> list[str]:
     befores = [0, *ends.tolist()]
     afters = [*starts.tolist(), len(text)]
     return [text[before:after] for before, after in zip(befores, afters, strict=True)]
+
+
+def _spread_all(
+    scores: Mapping[str, Tensor], row: int, read: Sequence[bool], *, errors: bool
+) -> dict[str, list[float]]:
+    """The scores of a text by ranking, or their standard errors; none where they are not known."""
+    return {
+        name.removeprefix(ERROR): _spread(values[row].tolist(), read)
+        for name, values in scores.items()
+        if name.startswith(ERROR) == errors and not values[row].isnan().any()
+    }
 
 
 def _spread(values: Sequence[float], read: Sequence[bool]) -> list[float]:

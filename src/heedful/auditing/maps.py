@@ -14,6 +14,9 @@ decision. Live words are told by the deletions, or where these cannot, by words 
 suffices; elsewhere paint and first are unknown. Texts of one word have nothing to compare: none of this is
 known.
 
+Where maps are kept for browsing, LIME and Shapley values stand beside them (map_NAME and error_NAME), from
+the same deletions. They are not judged by those: what was fitted to deletions foretells them too well.
+
 Axes: B texts, T words.
 """
 
@@ -32,10 +35,11 @@ from heedful.models.subject import Subject
 from heedful.models.word_attention import words_read
 from heedful.trials.erasure.deletion import delete_words
 from heedful.trials.erasure.heat_map import SPREAD, Effects, effects_of, first_on, halves_agree, paint_on
-from heedful.trials.erasure.random_deletions import MOST, PER_WORD, read_deletions
+from heedful.trials.erasure.random_deletions import MOST, PER_WORD, Deletions, read_deletions
 from heedful.trials.erasure.rereading import Reader
 from heedful.trials.erasure.words_alone import WordsAlone, read_alone
 from heedful.trials.rankings.ranking import Ranking
+from heedful.trials.rankings.regressions import REGRESSIONS, lime_of, said_at_ends, shapley_of
 from heedful.trials.rankings.word_gradients import Doubted
 from heedful.trials.rankings.word_rankings import scores_with
 from heedful.trials.stream import Trial
@@ -91,6 +95,9 @@ def map_rows(reader: Reader, maps: Maps, *, seed: int = 0) -> pd.DataFrame:
     reads = np.zeros(count, dtype=np.int64)
     painted = paint(reader, maps, seed=seed)
     alone = read_alone(reader) if maps.how == "delete" else None
+    # A text of one word has no deletions, and so no regression.
+    unknown = torch.full(mask.shape, torch.nan, dtype=torch.float64)
+    regressed = {f"{kind}_{name}": unknown.clone() for name in REGRESSIONS for kind in ("map", "error")}
     for name in painted:
         for kind in KINDS:
             columns[f"{kind}_{name}"] = np.full(count, np.nan)
@@ -106,13 +113,17 @@ def map_rows(reader: Reader, maps: Maps, *, seed: int = 0) -> pd.DataFrame:
         if maps.halves:
             columns.setdefault("halves", np.full(count, np.nan))[rows] = halves_agree(found, here)
         live, known = _live(effects, alone.take(rows) if alone else None)
+        if maps.keep:
+            for name, own in _regressed(reader, found, here).items():
+                regressed[name][rows] = own
         for name, scores in painted.items():
             sizes = scores[torch.from_numpy(rows)]
             for kind, values in _of_map(effects, sizes, here, live, known).items():
                 columns[f"{kind}_{name}"][rows] = values
     if maps.keep:
-        for name, scores in painted.items():
-            columns[f"map_{name}"] = [scores[row][mask[row]].float().numpy() for row in range(count)]
+        kept = {**{f"map_{name}": scores for name, scores in painted.items()}, **regressed}
+        for name, scores in kept.items():
+            columns[name] = [scores[row][mask[row]].float().numpy() for row in range(count)]
     return pd.DataFrame(
         {
             "decided": reader.decided.cpu().numpy(),
@@ -123,6 +134,17 @@ def map_rows(reader: Reader, maps: Maps, *, seed: int = 0) -> pd.DataFrame:
             **columns,
         }
     )
+
+
+def _regressed(reader: Reader, found: Deletions, mask: Tensor) -> dict[str, Tensor]:
+    """LIME and Shapley values (B,T) of these texts, with their errors, from deletions that were read."""
+    ends = {name: value[torch.from_numpy(found.rows)] for name, value in said_at_ends(reader).items()}
+    both = {"lime": lime_of(found, mask), "shapley": shapley_of(found, mask, **ends)}
+    return {
+        f"{kind}_{name}": values
+        for name, own in both.items()
+        for kind, values in (("map", own.scores), ("error", own.errors))
+    }
 
 
 def paint(reader: Reader, maps: Maps, *, seed: int = 0) -> dict[str, Tensor]:

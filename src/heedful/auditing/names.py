@@ -18,6 +18,7 @@ NAMES: Mapping[str, str] = {
     "value-zeroing": "value zeroing",
     "jain-wallace": "gradient as Jain & Wallace take it",
     "lime": "LIME",
+    "shapley": "Shapley values",
     "shuffled": "shuffled weights",
     "random": "random",
 }

@@ -421,7 +421,7 @@ def _others(asking: Asking) -> Sequence[Any]:
 def _write_tables(
     found: Audit, rows: "pandas.DataFrame", words: "pandas.DataFrame | None", pool: "pandas.DataFrame"
 ) -> None:
-    kept = rows.drop(columns=[name for name in rows if name.startswith("map_")])
+    kept = rows.drop(columns=[name for name in rows if name.startswith(("map_", "error_"))])
     tables = {"findings": found.to_frame(), "rows": kept, "words": words, "pool": pool}
     for name, table in tables.items():
         if table is not None:

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from heedful.cli.bench_peers import families, peers
 from heedful.cli.bench_scale import scale
 from heedful.cli.bench_survival import fuzz, serve
-from heedful.cli.bench_transformer import transformer
+from heedful.cli.bench_transformer import passes, transformer
 from heedful.cli.bench_truth import readings, truth
 from heedful.cli.options import AsJson, DataDir, Seed
 from heedful.cli.output import print_json, print_table, progress, say
@@ -327,5 +328,5 @@ def audit(
     _tell(audit(corpus, model=model, limit=limit, data_dir=data_dir), as_json)
 
 
-for _command in (transformer, truth, readings, fuzz, serve, scale):
+for _command in (transformer, passes, peers, families, truth, readings, fuzz, serve, scale):
     app.command()(_command)

@@ -1,10 +1,10 @@
-"""`heedful bench transformer`: how fast a transformer is read without its words, beside the usual ways."""
+"""`heedful bench transformer`, `passes`: how fast a transformer is read, and how much an audit reads."""
 
 from typing import Annotated
 
 import typer
 
-from heedful.cli.options import AsJson, DataDir
+from heedful.cli.options import AsJson, DataDir, Seed
 from heedful.cli.output import print_json, print_table
 
 
@@ -47,4 +47,45 @@ def transformer(
         f"most {found.largest_difference:.0e}. The matrix products alone take {found.share_of_products:.0%} "
         f"of our time. Erasing in the last layer by itself is {found.full_passes / found.last_layer:.1f} "
         "times as fast as by full passes."
+    )
+
+
+def passes(
+    model: Annotated[
+        str | None, typer.Option(help="hf:FOLDER_OR_NAME; a packaged encoder with a random head unless said.")
+    ] = None,
+    corpus: Annotated[str, typer.Option(help="Where the texts come from.")] = "sst",
+    texts: Annotated[int, typer.Option(min=4, help="Test texts of the audit.")] = 100,
+    data_dir: DataDir = None,
+    seed: Seed = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Count what a whole audit of a transformer reads, page included, in plain passes over its texts.
+
+    Example: `heedful bench passes --model hf:my-classifier --texts 100`
+    """
+    from dataclasses import asdict
+
+    from heedful.bench.passes import audit_passes
+    from heedful.bench.transformer import packaged_classifier
+    from heedful.data.named import load_data
+    from heedful.training.model_by_name import open_of_hub
+
+    chosen = load_data(corpus, data_dir=data_dir)
+    subject = packaged_classifier(chosen.label_names) if model is None else open_of_hub(model)
+    found = audit_passes(subject, chosen, texts=texts, seed=seed)
+    if as_json:
+        print_json({"schema": 1, **asdict(found), "total": found.total})
+        return
+    print_table(
+        f"An audit of {found.texts} texts in plain passes",
+        ["stage", "passes", "ways back"],
+        [
+            [stage, f"{count:.1f}", f"{found.back.get(stage, 0):.1f}"]
+            for stage, count in sorted(found.forth.items(), key=lambda item: -item[1])
+        ],
+    )
+    typer.echo(
+        f"{found.total:.0f} plain passes in all, and {sum(found.back.values()):.0f} ways back of gradients; "
+        f"the reading is “{found.reading}”, from {found.changed_texts:,} changed texts."
     )

@@ -51,8 +51,8 @@ class Reading(BaseModel):
     model: int
     unread: int = Field(description="words at the end that are beyond what the model reads")
     text: dict[str, Any] = Field(
-        description="words, gaps, read, known, decided, probabilities, weights, rankings, token_logits, "
-        "bias, smallest, paths, adversary"
+        description="words, gaps, read, known, decided, probabilities, weights, rankings, errors, "
+        "token_logits, bias, smallest, paths, adversary"
     )
 
 

@@ -21,6 +21,7 @@ def pack_text(text: Mapping[str, Any]) -> dict[str, Any]:
     for key in ("read", "known"):
         packed[f"not_{key}"] = [place for place, yes in enumerate(text[key]) if not yes]
     packed["rankings"] = {name: rounded(scores, PAINTED) for name, scores in text["rankings"].items()}
+    packed["errors"] = {name: rounded(errors, 2) for name, errors in text.get("errors", {}).items()}
     packed["probabilities"] = rounded(text["probabilities"], COMPUTED)
     if text.get("adversary"):
         packed["adversary"] = {

@@ -17,10 +17,22 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from heedful.trials.erasure.random_deletions import CHANCES, HALVES, PARTS, TIMES, Deletions
+from heedful.errors import UserError
+from heedful.trials.erasure.random_deletions import (
+    CHANCES,
+    HALVES,
+    PARTS,
+    TIMES,
+    UNIT,
+    Deletions,
+    read_deletions,
+)
+from heedful.trials.erasure.rereading import Reader
 from heedful.trials.rankings.lime import RIDGE, kernel, weighted_ridge
+from heedful.trials.rankings.word_gradients import Doubted
 
 REGRESSIONS = ("lime", "shapley")
+OTHER = 2**20  # deletions that no judge draws: what is judged must not have seen them
 TINY = 1e-9  # of the mean weight of a word: keeps texts with fewer deletions than words solvable
 
 
@@ -30,6 +42,33 @@ class Regressed:
 
     scores: Tensor
     errors: Tensor
+
+
+def shapley(reader: Reader, *, samples: int = 3 * UNIT, seed: int = 0) -> Doubted:
+    """The Shapley values (B,T) of the probability of the decided class, from about so many deletions a text.
+
+    The doubt is the mean standard error of a word's value.
+    """
+    if samples < UNIT:
+        raise UserError(f"Shapley values need at least {UNIT} random deletions of a text, and got {samples}.")
+    mask = reader.batch.mask.cpu()
+    ends = said_at_ends(reader)
+    scores, errors = (torch.zeros(mask.shape, dtype=torch.float64) for _ in range(2))
+    scores[:, 0] = ends["whole"] - ends["nothing"]  # of texts of one word, which have no deletions
+    for found in read_deletions(reader, per_word=samples, most=samples, seed=seed, sample=OTHER):
+        rows = torch.from_numpy(found.rows)
+        own = shapley_of(found, mask[rows], **{name: value[rows] for name, value in ends.items()})
+        scores[rows], errors[rows] = own.scores, own.errors
+    device = reader.batch.mask.device
+    doubt = errors.sum(1) / mask.sum(1)
+    return Doubted(scores.to(device), doubt.to(device), "the mean standard error of a word's value")
+
+
+def said_at_ends(reader: Reader) -> dict[str, Tensor]:
+    """The probability (B,) of the decided class: of the whole texts, and of nothing left."""
+    whole = reader.chance(reader.logits).double().cpu()
+    nothing = reader.chance(reader.nothing.expand_as(reader.logits)).double().cpu()
+    return {"whole": whole, "nothing": nothing}
 
 
 def lime_of(found: Deletions, mask: Tensor) -> Regressed:

@@ -81,8 +81,9 @@ def integrated_gradients(
     if baseline == "unknown":
         start = subject.embed(replace_words(batch, batch.mask)).detach()
     with torch.no_grad():
-        decided = decisions(two_sided(subject.logits(batch)))
-        both = [log_odds(two_sided(subject.logits(batch, point)).double(), decided) for point in (end, start)]
+        whole = two_sided(subject.logits(batch))
+        decided = decisions(whole)
+        begun = log_odds(two_sided(subject.logits(batch, start)).double(), decided)
     nodes, weights = np.polynomial.legendre.leggauss(steps)
     shares = torch.from_numpy((nodes + 1) / 2).to(end)
     scores = torch.zeros(batch.mask.shape, dtype=torch.float64, device=end.device)
@@ -94,7 +95,7 @@ def integrated_gradients(
         along = torch.einsum("mbte,bte->mbt", slopes.unflatten(0, (len(chunk), -1)), end - start)
         scores += torch.einsum("m,mbt->bt", torch.from_numpy(weights / 2).to(scores)[chunk], along.double())
     scores = scores.masked_fill(~batch.mask, 0)
-    change = both[0] - both[1]
+    change = log_odds(whole.double(), decided) - begun
     missed = (scores.sum(1) - change).abs() / change.abs().clamp(min=torch.finfo(end.dtype).eps)
     return Doubted(
         scores, missed, "how far the scores miss the change of the log-odds from the baseline, relative to it"

@@ -1,6 +1,6 @@
 """Rankings of a subject's words: whose deletion should matter most.
 
-Attention, gradients at the embedded words, what happens when a word is left out, LIME, chance; and a user's
+Attention, gradients at the embedded words, what happens when words are left out, LIME, chance; and a user's
 own scores, such as an array from Captum. Scores are (B,T), the highest most important; what stands on padding
 is not read. Chance belongs to the text (`batch.rows`) and the word, so neither padding nor the cut into
 batches matters; it also breaks ties.
@@ -24,6 +24,7 @@ from heedful.trials.erasure.rereading import Reader
 from heedful.trials.rankings import layer_rankings as layer
 from heedful.trials.rankings.lime import lime
 from heedful.trials.rankings.ranking import Ranking
+from heedful.trials.rankings.regressions import REGRESSIONS, shapley
 from heedful.trials.rankings.word_chance import chance_of
 from heedful.trials.rankings.word_gradients import (
     Doubted,
@@ -77,6 +78,11 @@ def by_lime(reader: Reader, *, seed: int = 0) -> Doubted:
     return lime(reader, seed=seed)
 
 
+def by_shapley(reader: Reader, *, seed: int = 0) -> Doubted:
+    """Shapley values of the probability of the decided class, by regression on random deletions."""
+    return shapley(reader, seed=seed)
+
+
 def contribution(reader: Reader, *, seed: int = 0) -> Tensor:
     """What each word adds to the margin at the attention layer (its exact Shapley value there).
 
@@ -119,6 +125,7 @@ WORD_RANKINGS: dict[str, Ranking] = {
     "integrated": integrated,
     "leave-one-out": leave_one_out,
     "lime": by_lime,
+    "shapley": by_shapley,
     "contribution": contribution,
     "random": random,
     "shuffled": shuffled,
@@ -204,7 +211,7 @@ def can_rank(subject: Subject, name: str) -> bool:
 
 
 def rankings_of_words(reader: Reader, names: Sequence[str] | None = None) -> list[str]:
-    """These names, checked; or all rankings that the subject can have, but LIME, which takes long."""
+    """These names, checked; or all that the subject can have, but LIME and Shapley, which take long."""
     if names is not None:
         return [choose_from("ranking of words", name, WORD_RANKINGS) for name in names]
-    return [name for name in WORD_RANKINGS if name != "lime" and can_rank(reader.subject, name)]
+    return [name for name in WORD_RANKINGS if name not in REGRESSIONS and can_rank(reader.subject, name)]

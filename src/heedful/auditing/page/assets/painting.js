@@ -33,7 +33,9 @@ function wordClasses(text, scores) {
 }
 
 function wordLabel(text, scores, by, place) {
-  const parts = [`${rankingName(by)} ${plainNumber(scores[place])}`];
+  const error = text.errors?.[by]?.[place]; // where a ranking is an estimate
+  const told = error === undefined ? "" : ` ± ${plainNumber(error)}`;
+  const parts = [`${rankingName(by)} ${plainNumber(scores[place])}${told}`];
   if (text.smallest && text.smallest.words.includes(place)) parts.push("in the smallest set");
   if (text.not_read.includes(place)) parts.push("not read");
   else if (text.not_known.includes(place)) parts.push("unknown to the model");

@@ -1,0 +1,103 @@
+"""How many plain passes a whole audit of a transformer takes, stage by stage: counted, so no clock matters.
+
+A plain pass reads every audited text once. What is counted are the products in the network's linear maps: a
+last layer that is run by itself counts as the part of a pass that it is. The way back of a gradient, which
+costs about as much again, is counted beside.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import torch
+from torch import nn
+
+from heedful.auditing.whole import audit
+from heedful.data.corpus import Corpus
+from heedful.models.transformers.subject import TransformerSubject
+from heedful.trials.stream import sample_rows
+
+REST = "deciding, browsing and the forecast"  # what is not read by a stream of texts
+
+
+@dataclass
+class Products:
+    """Products in linear maps, by stage; with a way back, counted once more in `back`."""
+
+    stage: str = REST
+    forth: dict[str, int] = field(default_factory=dict)
+    back: dict[str, int] = field(default_factory=dict)
+
+    def add(self, products: int, *, gradient: bool) -> None:
+        self.forth[self.stage] = self.forth.get(self.stage, 0) + products
+        if gradient:
+            self.back[self.stage] = self.back.get(self.stage, 0) + products
+
+    @contextmanager
+    def during(self, what: str, total: int) -> Iterator[Any]:
+        """A stage, as an audit's progress is told of it."""
+        before, self.stage = self.stage, what.removesuffix(", texts")
+        try:
+            yield lambda steps: None
+        finally:
+            self.stage = before
+
+
+@dataclass(frozen=True)
+class AuditPasses:
+    """A whole audit in plain passes over its texts, by stage."""
+
+    texts: int
+    reading: str
+    changed_texts: int  # that the reading rests on
+    forth: dict[str, float]
+    back: dict[str, float]
+
+    @property
+    def total(self) -> float:
+        return sum(self.forth.values())
+
+
+@contextmanager
+def counted(network: nn.Module) -> Iterator[Products]:
+    """Counts the products of a network's linear maps while this lasts."""
+    found = Products()
+    hooks = []
+    for part in network.modules():
+        weight = getattr(part, "weight", None)
+        if weight is None or weight.dim() != 2 or isinstance(part, nn.Embedding):
+            continue
+
+        def count(module: nn.Module, args: tuple[Any, ...], output: Any, size: int = weight.numel()) -> None:
+            places = args[0].numel() // args[0].shape[-1]
+            found.add(places * size, gradient=output.requires_grad)
+
+        hooks.append(part.register_forward_hook(count))
+    try:
+        yield found
+    finally:
+        for hook in hooks:
+            hook.remove()
+
+
+def audit_passes(subject: TransformerSubject, corpus: Corpus, *, texts: int, seed: int = 0) -> AuditPasses:
+    """Audit a subject on so many test texts, page included, and count."""
+    every = corpus.split("test").texts
+    chosen = [every[row] for row in sample_rows(len(every), texts, seed=seed)]
+    with counted(subject.network) as plain, torch.no_grad():
+        subject.logits(subject.encode(chosen))
+    one = sum(plain.forth.values())
+    with TemporaryDirectory() as folder, counted(subject.network) as found:
+        done = audit(
+            subject, corpus, out=Path(folder) / "audit", limit=texts, seed=seed, progress=found.during
+        )
+    return AuditPasses(
+        len(chosen),
+        str(done.reading),
+        int(done.content["methods"]["changed_texts_read"]),
+        {stage: count / one for stage, count in found.forth.items()},
+        {stage: count / one for stage, count in found.back.items()},
+    )
