@@ -216,3 +216,21 @@ def test_scores_of_one_text_are_those_of_its_batch(subject):
     batch = subject.encode(TEXTS)
     scores = text_scores(subject, TEXTS[2], "rollout")
     np.testing.assert_allclose(rollout(subject, batch)[2, : len(scores)].numpy(), scores, rtol=1e-5)
+
+
+def test_long_texts_are_read_a_few_at_a_time_where_all_layers_are_held(monkeypatch):
+    tokenizer = wordpiece()
+    subject = TransformerSubject(stirred(classifier("bert", tokenizer)), tokenizer)
+    batch = subject.encode(["the film was superb"] * 7)
+    together = attention_gradient(subject, batch)
+    sizes, run = [], subject.runner
+
+    def counted(inputs):
+        sizes.append(len(inputs["input_ids"]))
+        return run(inputs)
+
+    monkeypatch.setattr(subject, "runner", counted)
+    two = 2 * 3 * 4 * 2 * 3 * 6**2  # texts of six pieces: copies, bytes, layers, heads
+    monkeypatch.setattr("heedful.trials.rankings.attention_gradient.BUDGET", two)
+    torch.testing.assert_close(attention_gradient(subject, batch), together)
+    assert sizes == [2, 2, 2, 1]

@@ -54,6 +54,13 @@ class Group:
         """L."""
         return len(self.cuts[0])
 
+    def parts(self, size: int) -> "Iterator[Group]":
+        """The same texts, at most so many at a time."""
+        for begin in range(0, len(self.cuts), size):
+            some = slice(begin, begin + size)
+            inputs = {name: values[some] for name, values in self.inputs.items()}
+            yield Group(self.rows[some], inputs, self.cuts[some])
+
     def belongs(self, words: int) -> Tensor:
         """How much of each piece belongs to each word (G,T,L); a piece's shares add up to 1, or to 0."""
         ids = self.inputs["input_ids"]

@@ -15,6 +15,8 @@ from torch.overrides import TorchFunctionMode
 
 from heedful.models.transformers.tapping import Call, Tap, kernel_of
 
+# What families call their number of heads.
+HEADS = ("num_attention_heads", "encoder_attention_heads", "n_head", "n_heads", "num_heads")
 _SOFTMAX = {torch.softmax, Tensor.softmax, F.softmax, torch.special.softmax}
 
 
@@ -68,6 +70,5 @@ class _Catcher(TorchFunctionMode):
 
 
 def _heads(network: nn.Module) -> int:
-    names = ("num_attention_heads", "encoder_attention_heads", "n_head", "n_heads", "num_heads")
     config = getattr(network, "config", None)
-    return next((int(getattr(config, name)) for name in names if hasattr(config, name)), 0)
+    return next((int(getattr(config, name)) for name in HEADS if hasattr(config, name)), 0)
