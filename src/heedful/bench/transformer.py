@@ -38,8 +38,9 @@ class TransformerTimes:
     padded: float  # as they come, padded, with weights
     by_length: float  # sorted by length, padded, with weights
     ours: float
+    two_threads: float  # ours, with two
     products: float  # the matrix products of the linear layers alone, on as many pieces
-    largest_difference: float  # of the logits of the three ways
+    largest_difference: float  # of the logits of the ways
     full_passes: float  # the same erasures at the last layer by full passes
     last_layer: float  # and by the last layer itself
 
@@ -84,6 +85,7 @@ def measure_transformer(
         "padded": keep("padded", lambda: padded(subject, variants, range(len(lengths)))),
         "by_length": keep("by_length", lambda: padded(subject, variants, order)),
         "ours": keep("ours", lambda: subject.logits(variants)),
+        "two_threads": keep("two_threads", lambda: with_threads(2, lambda: subject.logits(variants))),
         "products": lambda: products(subject, sum(lengths)),
         "full_passes": lambda: erase_by_passes(subject, some),
         "last_layer": lambda: erase_by_layer(subject, some),
@@ -98,6 +100,16 @@ def measure_transformer(
         largest_difference=apart,
         **least,
     )
+
+
+def with_threads(count: int, run: Callable[[], Tensor]) -> Tensor:
+    """What it gives with so many threads."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(count)
+    try:
+        return run()
+    finally:
+        torch.set_num_threads(before)
 
 
 def each_out(batch: Batch) -> Batch:
