@@ -32,10 +32,14 @@ function wordClasses(text, scores) {
   });
 }
 
+// The standard error of a score, where a ranking is an estimate.
+function errorOf(text, by, place) {
+  const error = text.errors?.[by]?.[place];
+  return error === undefined ? "" : ` ± ${plainNumber(error)}`;
+}
+
 function wordLabel(text, scores, by, place) {
-  const error = text.errors?.[by]?.[place]; // where a ranking is an estimate
-  const told = error === undefined ? "" : ` ± ${plainNumber(error)}`;
-  const parts = [`${rankingName(by)} ${plainNumber(scores[place])}${told}`];
+  const parts = [`${rankingName(by)} ${plainNumber(scores[place])}${errorOf(text, by, place)}`];
   if (text.smallest && text.smallest.words.includes(place)) parts.push("in the smallest set");
   if (text.not_read.includes(place)) parts.push("not read");
   else if (text.not_known.includes(place)) parts.push("unknown to the model");
@@ -107,8 +111,9 @@ function topWords(text, by, scores = scoresOf(text, by), count = 5) {
     top.map((place, rank) => [
       rank ? ", " : "",
       make("bdi", {}, shortened(text.words[place])),
-      ` ${plainNumber(scores[place])}`,
+      ` ${plainNumber(scores[place])}${errorOf(text, by, place)}`,
     ]),
+    text.errors?.[by] ? " (± standard error, from the audit's deletions)" : "",
   );
 }
 
