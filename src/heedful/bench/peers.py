@@ -150,14 +150,14 @@ def ours(subject: TransformerSubject, texts: Sequence[str], *, samples: int) -> 
         batches = [subject.encode([text]) for text in texts]
         return [_rows(word_scores("leave-one-out", subject, batch), batch)[0] for batch in batches]
 
-    def in_steps(subject: Any, batch: Batch) -> Tensor:
-        return integrated_gradients(subject, batch, steps=STEPS).scores
+    def in_steps(reader: Reader, /, *, seed: int = 0) -> Doubted:
+        return integrated_gradients(reader.subject, reader.batch, steps=STEPS)
 
-    def by_shapley(subject: Any, batch: Batch) -> Tensor:
-        return shapley(Reader(subject, batch), samples=samples).scores
+    def by_shapley(reader: Reader, /, *, seed: int = 0) -> Doubted:
+        return shapley(reader, samples=samples, seed=seed)
 
-    def by_lime(subject: Any, batch: Batch) -> Tensor:
-        return lime(Reader(subject, batch), samples=samples).scores
+    def by_lime(reader: Reader, /, *, seed: int = 0) -> Doubted:
+        return lime(reader, samples=samples, seed=seed)
 
     return [
         Peer(LEAVE, "heedful", "words deleted, all texts together", rank("leave-one-out"), "heedful"),
@@ -313,7 +313,7 @@ def _captum(subject: TransformerSubject, asked: Sequence[One], samples: int) -> 
     def through_ours() -> Scores:
         ranking = captum_ranking(attr.IntegratedGradients, n_steps=STEPS, method="gausslegendre")
         batches = [one.batch for one in asked]
-        return [_rows(torch.as_tensor(ranking(subject, batch)), batch)[0] for batch in batches]
+        return [_rows(torch.as_tensor(ranking(Reader(subject, batch))), batch)[0] for batch in batches]
 
     hides = "hidden behind the unknown sign"
     return [
