@@ -66,7 +66,7 @@ def test_lime_itself_can_be_handed_over(subject):
     assert found[1, 0] == found[1, 2] > abs(found[1, 1])  # a word counts at every place
     other = BlackBox(lambda texts: [[0.9, 0.1]] * len(texts), classes=("bad", "good"))
     with pytest.raises(UserError, match="labels \\[1\\], but the model decides class 0"):
-        ranking(other, subject.encode(texts))
+        ranking(Reader(other, subject.encode(texts)))
 
 
 def test_an_output_of_interpreto_has_a_row_for_each_class():

@@ -129,8 +129,8 @@ def evaluations_of(network: Any) -> Iterator[Callable[[], int]]:
 
     def counted(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         nonlocal count
-        given = kwargs.get("input_ids", kwargs.get("inputs_embeds", args[0] if args else None))
-        count += len(given)
+        given = [kwargs.get("input_ids"), kwargs.get("inputs_embeds"), *args]
+        count += next(len(one) for one in given if one is not None)
 
     hook = network.register_forward_pre_hook(counted, with_kwargs=True)
     try:
@@ -272,8 +272,9 @@ def plain_loop(subject: TransformerSubject, texts: Sequence[str]) -> Scores:
         falls = []
         for word in range(len(one.words)):
             gone = torch.arange(len(one.words))[None] == word
-            (left,) = delete_words(one.batch, gone).words or ()
-            ids = subject.cutter([left])[0].inputs["input_ids"]
+            left = delete_words(one.batch, gone).words
+            assert left is not None
+            ids = subject.cutter(left)[0].inputs["input_ids"]
             with torch.no_grad():
                 falls.append(whole - one.lead(torch.tensor([ids])).item())
         found.append(np.array(falls))
