@@ -85,7 +85,7 @@ def families(
     ] = None,
     audited: Annotated[
         int, typer.Option("--audited", min=0, help="Test texts of an audit of each; 0 for none.")
-    ] = 100,
+    ] = 60,
     out: Annotated[Path, typer.Option(help="Folder for models and audits; a restart goes on.")] = Path(
         "audits/families"
     ),
