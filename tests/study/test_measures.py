@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from heedful.cli import app
 from heedful.errors import UserError
-from heedful.study import engines, load_study, run_study
+from heedful.study import engines, forecast, load_study, run_study, sweep
 from heedful.study.sweep import sweep_job
 from heedful.study.tables import _linear, long_table, pivot, to_latex
 from heedful.study.text_measures import MEASURES
@@ -114,6 +114,7 @@ def test_the_table_goes_to_latex_and_csv_through_the_command_line(study_file, tm
     assert json.loads(planned.stdout)["left"] == 6
     assert json.loads(planned.stdout)["hours"] > 0
     assert not out.exists()
+    assert "6 cells to do" in run(app, [*command, "--plan"]).stdout
     told = run(app, [*command, "--csv", str(csv), "--latex", str(latex)])
     assert told.exit_code == 0, told.stderr
     table = pd.read_csv(csv)
@@ -169,3 +170,29 @@ def test_texts_of_a_trial_are_those_of_every_seed(study_file, tmp_path, worked):
     assert list(one["instance"]) == list(other["instance"])
     assert len(one) == 5
     assert not one["value"].equals(other["value"])
+
+
+def test_what_is_foretold_counts_trainings_and_measures_that_are_left(
+    study_file, tmp_path, worked, monkeypatch
+):
+    monkeypatch.setattr(sweep, "training_seconds", lambda study, cells, corpora: [100.0] * len(cells))
+    each = {"accuracy": 3.0, "adversary": 20.0}
+    monkeypatch.setattr(sweep, "measuring_seconds", lambda study, cells, corpora, names: [each] * len(cells))
+    write(study_file, ["accuracy"], seeds=[3, 5], scales=[1], keep_runs=True)
+    out = tmp_path / "out"
+    assert sweep.plan_study(load_study(study_file), out).seconds == (103.0, 103.0)
+    swept(study_file, out)
+    write(study_file, ["accuracy", "adversary"], seeds=[3, 5, 8], scales=[1], keep_runs=True)
+    planned = sweep.plan_study(load_study(study_file), out)
+    assert planned.seconds == (20.0, 20.0, 123.0)
+    assert (planned.cells, planned.done) == (3, 0)
+    assert planned.hours == pytest.approx(163 / 3600)
+
+
+def test_measures_are_tried_on_a_few_texts_and_scaled_to_all(study_file):
+    write(study_file, ["accuracy", "tau-gradient"], seeds=[3, 5], scales=[1])
+    study = load_study(study_file)
+    first, second = forecast.measuring_seconds(study, study.cells, study.check(), study.measures)
+    assert first is second  # one kind, tried once
+    assert set(first) == {"accuracy", "tau-gradient"}
+    assert all(seconds > 0 for seconds in first.values())

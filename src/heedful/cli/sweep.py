@@ -107,9 +107,8 @@ def _plan(grid: "Study", folder: Path, as_json: bool, **where: Any) -> None:
         f"{found.done} of them done."
     )
     if left:
-        typer.echo(f"{foretold(found.seconds, found.at_once)} In all {found.hours:.2f} hours of one core.")
-    if grid.measures and left:
-        typer.echo(f"What the measures take ({', '.join(grid.measures)}) is not counted.")
+        turns = foretold(found.seconds, found.at_once, what="cell")
+        typer.echo(f"{turns} In all {found.hours:.2f} hours of one core, trainings and measures.")
 
 
 def _told(grid: "Study", swept: "Sweep") -> list[dict[str, Any]]:

@@ -1,15 +1,17 @@
 """About how long trainings take, said before they begin: each kind of cell is tried on a few of its texts.
 
 A few hundred training texts are trained on for two epochs, and the time of the second is scaled to all words
-and epochs. A training that stops early takes less; what is measured on runs is not counted.
+and epochs. A training that stops early takes less. Measures are tried on a few test texts, and scaled to all.
 """
 
 import math
+import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
 
 import numpy as np
+import pandas as pd
 import torch
 
 from heedful.data.corpus import Corpus
@@ -20,13 +22,16 @@ from heedful.models.building import build_model
 from heedful.models.settings import ModelSettings
 from heedful.records.wording import lasting
 from heedful.study.grid import Cell, Study
+from heedful.study.text_measures import MEASURES
+from heedful.training.devices import one_thread
 from heedful.training.from_corpus import encode_splits
 from heedful.training.loop import fit
-from heedful.training.run import Recipe
+from heedful.training.run import Recipe, Run
 from heedful.training.settings import TrainingSettings
 from heedful.trials.stream import sample_rows
 
 PROBE = 256  # texts of the short training
+TRIED = 16  # test texts on which measures are tried
 # Settings on which the time of an epoch does not depend: cells that differ in nothing else are tried once.
 FREE = {
     "scale",
@@ -87,8 +92,7 @@ def training_seconds(study: Study, cells: Sequence[Cell], corpora: Mapping[str, 
     found = []
     for cell in cells:
         model, training = cell.prepared
-        settings = {**asdict(model), **asdict(training)}
-        kind = (cell.corpus, *(str(value) for name, value in settings.items() if name not in FREE))
+        kind = _kind(cell)
         if kind not in known:
             placed = study.place(model)
             known[kind] = math.nan
@@ -98,9 +102,52 @@ def training_seconds(study: Study, cells: Sequence[Cell], corpora: Mapping[str, 
     return found
 
 
-def foretold(seconds: Sequence[float], workers: int) -> str:
+def measuring_seconds(
+    study: Study, cells: Sequence[Cell], corpora: Mapping[str, Corpus], names: Sequence[str]
+) -> list[dict[str, float]]:
+    """About what each of these measures takes on each cell, tried on a few test texts with a new model.
+
+    NaN where it cannot be tried; the measure itself says why, in its turn.
+    """
+    known: dict[tuple[object, ...], dict[str, float]] = {}
+    for cell in cells:
+        if _kind(cell) not in known:
+            known[_kind(cell)] = dict.fromkeys(names, math.nan)
+            with suppress(UserError):
+                known[_kind(cell)] = _measured(study, cell, corpora[cell.corpus], names)
+    return [known[_kind(cell)] for cell in cells]
+
+
+def _measured(study: Study, cell: Cell, corpus: Corpus, names: Sequence[str]) -> dict[str, float]:
+    model, training = cell.prepared
+    probe = Probe(corpus, study.place(model), training)
+    drawn = replace(probe.model, embedding_source="uniform")
+    built = build_model(drawn, probe.vocabulary, corpus.label_names, rules=probe.rules).eval()
+    recipe = Recipe(drawn, training, probe.rules, {}, corpus.label_names)
+    run = Run(built, recipe, probe.vocabulary, pd.DataFrame(), {})
+    test = corpus.split("test")
+    few = test.take(sample_rows(len(test), TRIED))
+    found = {}
+    with one_thread():
+        for name in names:
+            asked = MEASURES[name]
+            times = (len(test) if asked.whole else min(study.texts, len(test))) / max(1, len(few))
+            begun = time.perf_counter()
+            asked.measure(TRIED)(run, few)
+            found[name] = times * (time.perf_counter() - begun)
+    return found
+
+
+def _kind(cell: Cell) -> tuple[object, ...]:
+    """What the time of an epoch depends on."""
+    model, training = cell.prepared
+    settings = {**asdict(model), **asdict(training)}
+    return (cell.corpus, *(str(value) for name, value in settings.items() if name not in FREE))
+
+
+def foretold(seconds: Sequence[float], workers: int, *, what: str = "training") -> str:
     """What so many trainings take with so many at a time, as a sentence."""
-    several = f"{len(seconds)} trainings" if len(seconds) > 1 else "One training"
+    several = f"{len(seconds)} {what}s" if len(seconds) > 1 else f"One {what}"
     known = [one for one in seconds if not math.isnan(one)]
     if not known:
         return f"{several} to do."

@@ -8,10 +8,11 @@ from typing import Any
 
 import pandas as pd
 
-from heedful.study.cells import RECORDS, Job, work_on_cell
+from heedful.study.cells import RECORDS, Job, stage_of, work_on_cell
 from heedful.study.engines import Engine
-from heedful.study.forecast import foretold, training_seconds
+from heedful.study.forecast import foretold, measuring_seconds, training_seconds
 from heedful.study.grid import Cell, Study
+from heedful.study.parcels import ENDED
 from heedful.study.tables import Entry, study_entries
 from heedful.study.text_measures import MEASURES
 from heedful.training.devices import find_device
@@ -98,7 +99,7 @@ class Plan:
 
     cells: int
     done: int
-    seconds: tuple[float, ...]  # of each training that is left, by itself; not a number where unknown
+    seconds: tuple[float, ...]  # of each cell that is left, by itself; not a number where unknown
     at_once: int
 
     @property
@@ -120,6 +121,17 @@ def plan_study(
     job.store.check()
     corpora = study.check(data_dir=data_dir)
     tasks = job.tasks(study.cells, corpora)
-    left = [task.cell for task in tasks if task.wanted]
-    seconds = training_seconds(study, left, corpora) if left else []
+    left = [task for task in tasks if task.wanted]
+    cells = [task.cell for task in left]
+    training = training_seconds(study, cells, corpora) if left else []
+    measuring = measuring_seconds(study, cells, corpora, study.measures) if left else []
+    seconds = []
+    for task, once, each in zip(left, training, measuring, strict=True):
+        kept = (job.run_folder(task.key) / ENDED).exists()
+        wanted = [
+            each[name]
+            for name in study.measures
+            if stage_of(MEASURES[name].measure(study.texts)) in task.wanted
+        ]
+        seconds.append((0.0 if kept else once) + sum(one for one in wanted if not math.isnan(one)))
     return Plan(len(tasks), len(tasks) - len(left), tuple(seconds), Engine(workers, scheduler).at_once)
