@@ -1,28 +1,36 @@
 """About how long an audit takes, said before it begins: one trial of a few texts, and of a short training."""
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from heedful.auditing.asking import RUNS, Asking, other_seeds
 from heedful.auditing.maps import maps_trial
 from heedful.auditing.plan import AuditSettings, begun_in
+from heedful.auditing.questions import QUESTIONS, NotAsked
+from heedful.auditing.reading import ReadSubject, evenly
 from heedful.auditing.result import PAGE
 from heedful.data.corpus import Corpus
+from heedful.models.building import Classifier
 from heedful.models.settings import ModelSettings
 from heedful.records.wording import lasting
 from heedful.training.from_corpus import train_run
 from heedful.training.presets import prepare
 from heedful.training.run import RESULT
 from heedful.training.settings import TrainingSettings
-from heedful.trials.stream import batch_of, lengths_of
+from heedful.trials.stream import Trial, batch_of, lengths_of
 
 FEW = {"train": 256, "dev": 64, "test": 64}  # texts of a short training
 TRIED, TRIED_CLOSED = 3, 24  # texts that are read many times to see how long it takes
+TRIED_OTHERS = 64  # texts of our own models that the other questions are tried on
 
 
 def promise(
@@ -63,7 +71,7 @@ def announce(asking: Asking) -> list[str]:
     lines = [f"Auditing {audited.name} on {audited.corpus.name}: {taken} {settings.split} texts."]
     if asking.kept("seconds"):
         return [*lines, "What was measured before is taken from the folder."]
-    parts = {"reading": reading_seconds(asking)}
+    parts = {"reading": reading_seconds(asking), "other questions": question_seconds(asking)}
     run = audited.run
     if run is not None and audited.can_train:
         left = _trainings(asking.folder, settings, run.recipe.training.seed, run.recipe.model.control)
@@ -98,6 +106,53 @@ def reading_seconds(asking: Asking) -> float:
     work = _work(lengths, plan.maps.per_word, plan.maps.most)
     own = _work(lengths_of(plan.texts)[middle], plan.maps.per_word, plan.maps.most)
     return float(taken / own.sum() * work.mean() * asked)
+
+
+def question_seconds(asking: Asking) -> float:
+    """Of all questions but those that train again: each is tried on a few texts."""
+    trying = Trying(asking.plan, asking.folder)
+    trying.label_words = asking.label_words  # of the training texts: found once
+    ours = asking.plan.audited.run is not None
+    for question in QUESTIONS:
+        with suppress(NotAsked):
+            if not (ours and question.of_others):
+                question.measure(trying)
+    return sum(trying.seconds.values())
+
+
+class Trying(Asking):
+    """An asking that reads a few texts of each question, and keeps how long all of them would take."""
+
+    @cached_property
+    def rows(self) -> NDArray[np.int64]:
+        """As many texts as will be asked about."""
+        pool, asked = self.plan.pool, self.plan.reading.texts
+        return pool if self.plan.audited.run is not None or asked is None else pool[:asked]
+
+    @cached_property
+    def read(self) -> ReadSubject:
+        raise NotAsked("This is timed by itself.")
+
+    def train_again(self, name: str, **change: Any) -> Classifier:
+        raise NotAsked("This is timed by itself.")
+
+    def stream(self, name: str, trial: Trial, rows: NDArray[np.int64]) -> pd.DataFrame:
+        """Nothing: the trial is timed on a few of the texts."""
+        lengths = lengths_of(self.texts)
+        ours = self.plan.audited.run is not None
+        few = evenly(rows, TRIED_OTHERS if ours else TRIED)
+        batch = batch_of(self.plan.audited.subject, self.texts, few)
+        if ours:
+            trial(batch, 0)  # the first one compiles and allocates, and would be most of it
+        begun = time.perf_counter()
+        trial(batch, 0)
+        taken = time.perf_counter() - begun
+        self.seconds[name] = taken * float(lengths[rows].sum() / max(1, lengths[few].sum()))
+        raise NotAsked("It was tried.")
+
+    @contextmanager
+    def timed(self, name: str) -> Iterator[None]:
+        yield  # what is tried is no part of the audit's own times
 
 
 def training_seconds(corpus: Corpus, model: ModelSettings, training: TrainingSettings) -> float:

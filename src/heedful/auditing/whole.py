@@ -374,7 +374,7 @@ def _about(asking: Asking, stored: int) -> dict[str, Any]:
             "texts_of_split": len(plan.texts),
             "texts_read_many_times": len(read.rows),
             "changed_texts_read": read.evaluations,
-            "words_are": "deleted; on some texts hidden behind the unknown word too",
+            "words_are": "deleted at random; each read alone; on some texts hidden behind the unknown word",
             "maps": list(plan.maps.names),
             "closed_form": audited.closed,
             "interval": f"{read.level:.1%} at this look, 95 % over all looks (BCa bootstrap over texts, "

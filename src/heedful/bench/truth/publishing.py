@@ -7,17 +7,18 @@ from heedful.bench.truth import tables
 from heedful.bench.truth.labels import LABELS
 
 SHORT = {FAITHFUL: "faithful", CARE: "care", NOT_SHOWN: "do not show", UNKNOWN: "cannot say"}
+MEASURES = {"C, skill": "skill", "P, paint": "paint", "F, strongest word": "strongest"}
 COSTS = {"models": ",.0f", "seconds_made": ".1f", "seconds_audited": ".1f", "evaluations": ",.0f"}
 
 
 def as_markdown(results: pd.DataFrame) -> str:
-    """Readings, error rates, architectures, maps and costs, each a table."""
+    """Readings, error rates, ROC, architectures, maps and costs, each a table."""
     made = tables.audited(results)
     parts = [
-        f"{len(made):,} models with known truth ({_kinds(made)}); area under the ROC curve of heat-map "
-        f"skill, right against wrong: {tables.auc(results):.4f}.",
+        f"{len(made):,} models with known truth ({_kinds(made)}).",
         _readings(tables.confusion(results)),
         _rates(results),
+        _roc(results),
         _by_architecture(results),
         _rankings(results),
         _costs(results),
@@ -48,6 +49,20 @@ def _rates(results: pd.DataFrame) -> str:
             [rate.name, f"{rate.hits} of {rate.of}", share, *ends, "yes" if rate.reached else "**no**"]
         )
     return _table(["rate", "models", "share", "one-sided 95 % end", "aim", "reached"], rows)
+
+
+def _roc(results: pd.DataFrame) -> str:
+    """Some points of the ROC curve of each number that the rule asks for, and the area under it."""
+    cuts = (0.2, 0.4, 0.6, 0.8)
+    rows = []
+    for name, column in MEASURES.items():
+        curve = tables.roc(results, column)
+        at = [curve[curve["threshold"] >= cut].iloc[-1:] for cut in cuts]
+        points = [
+            f"{one['right'].item():.0%} / {one['wrong'].item():.1%}" if len(one) else "0% / 0%" for one in at
+        ]
+        rows.append([name, f"{tables.auc(results, column):.4f}", *points])
+    return _table(["right / wrong models at or above", "AUC", *(f"{cut:g}" for cut in cuts)], rows)
 
 
 def _by_architecture(results: pd.DataFrame) -> str:
