@@ -177,6 +177,11 @@ class Job:
         return deletion_is_erasure(self.subject)
 
     @property
+    def piece(self) -> int:
+        """How many texts go together."""
+        return PIECE if self.closed else PIECE_AGAIN
+
+    @property
     def recipe(self) -> dict[str, Any]:
         """Plain values that stand for what is asked."""
         return {
@@ -188,6 +193,7 @@ class Job:
             "rankings": sorted(self.rankings),
             "keep_texts": self.keep_texts,
             "seed": self.seed,
+            "piece": self.piece,
         }
 
     def choose(self, audit: "Audit | str | Path | None", say: Say) -> Choice:
@@ -224,7 +230,7 @@ class Job:
     def pieces(self) -> Iterator[list[tuple[int, str]]]:
         """The texts with their numbers, a piece at a time."""
         left = enumerate(self.texts.walk())
-        while piece := list(islice(left, PIECE if self.closed else PIECE_AGAIN)):
+        while piece := list(islice(left, self.piece)):
             yield piece
 
     def marked(
@@ -252,10 +258,9 @@ class Job:
         """Make the pieces that are missing, and name them all."""
         import pandas
 
-        keys = []
-        missing = set(stage.missing(f"{place:07d}" for place in range(self.survey.count)))
-        for place, piece in enumerate(self.pieces()):
-            keys.append(key := f"{place:07d}")
+        keys = [f"{place:07d}" for place in range(-(-self.survey.count // self.piece))]
+        missing = set(stage.missing(keys))
+        for key, piece in zip(keys, self.pieces(), strict=True):
             if key in missing:
                 items = self.marked(piece, choice, advance)
                 rows = [{"item": json.dumps(flat(item))} for item in items]
