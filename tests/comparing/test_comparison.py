@@ -10,8 +10,10 @@ import pytest
 import heedful
 from heedful.comparing import Comparison, compare, model_card
 from heedful.comparing.card import rates, yaml_of
+from heedful.comparing.comparison import Difference, Side, _sentence
 from heedful.data.corpus import Corpus
 from heedful.errors import UserError
+from heedful.records import Estimate, Interval
 from heedful.records.ratios import difference_of_ratios
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "highlights"))
@@ -73,7 +75,7 @@ def test_the_better_map_is_told_from_the_worse_on_the_same_texts(folders):
     assert skill.better == "second"
     assert skill.difference.value == pytest.approx(skill.second.value - skill.first.value)
     assert skill.second.value > 0.8 > skill.first.value
-    assert "right are better" in found.sentence
+    assert found.sentence.startswith("The highlights of right read better")
 
 
 def test_the_other_way_round_the_signs_turn(folders):
@@ -145,6 +147,28 @@ def test_a_paired_interval_covers_the_difference_as_often_as_it_says():
         )
     assert 178 <= inside <= 200
     assert np.mean(narrow) < 0.5
+
+
+def test_the_sentence_weighs_what_is_told_and_nothing_else():
+    ends = {
+        "first": Interval(-0.3, -0.1, 0.95, ""),
+        "second": Interval(0.1, 0.3, 0.95, ""),
+        "": Interval(-1, 1, 0.95, ""),
+    }
+
+    def said(**better):
+        names = {"skill": "skill of attention", "paint": "paint on words that matter", "accuracy": "accuracy"}
+        found = [
+            Difference(names[name], "", Estimate(0), Estimate(0), Estimate(0.0, ends[side]), (1, 1, 1), side)
+            for name, side in better.items()
+        ]
+        return _sentence([Side(x, x, "use with care", "", "attention", "attention", 1) for x in "ab"], found)
+
+    assert "No difference" in said(skill="", paint="", accuracy="second")
+    assert said(skill="", paint="second").startswith("The highlights of b read better")
+    assert said(skill="first", paint="first").startswith("The highlights of a read better")
+    assert said(skill="first", paint="second").startswith("Neither")
+    assert "cannot be told" in said(accuracy="first")
 
 
 # The card

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 SCHEMA = 1
 LEVEL = 0.95
+TO_SHIP, ACCURACY = "skill of the map to ship", "accuracy"  # numbers that do not judge what is shown now
 WORDS, LEAST = 20, 5  # words listed as moved, and occurrences in each audit that one needs
 
 
@@ -195,7 +196,7 @@ def _numbers(
     return [
         (f"skill of {maps}", f"the share {foretells}", both(lambda one, side: _skill(one, side.shown))),
         (
-            "skill of the map to ship",
+            TO_SHIP,
             f"the same for what each audit says to show: {best}",
             both(lambda one, side: _skill(one, side.best)),
         ),
@@ -209,7 +210,7 @@ def _numbers(
             "the share of texts, counted by their effects, whose most strongly painted word matters",
             both(lambda one, side: _by_effect(one, "first", side.shown)),
         ),
-        ("accuracy", "the share of texts whose label the model decides", both(lambda one, side: _right(one))),
+        (ACCURACY, "the share of texts whose label the model decides", both(lambda one, side: _right(one))),
     ]
 
 
@@ -305,21 +306,27 @@ def _notes(audits: list[Audit], sides: list[Side], paired: bool, shared: int) ->
 
 
 def _sentence(sides: list[Side], differences: list[Difference]) -> str:
-    """Which reads better, in one sentence."""
-    skill = differences[0] if differences and differences[0].name.startswith("skill of ") else None
+    """Which reads better, in one sentence: by the numbers of the maps that people are shown."""
+    numbers = [one for one in differences if one.name not in (TO_SHIP, ACCURACY)]
     names = [side.folder for side in sides]
     readings = f"“{sides[0].reading}” against “{sides[1].reading}”"
-    if skill is None:
+    if not numbers:
         return f"Which reads better cannot be told ({readings}): one of them was not scored."
-    ends = skill.difference.interval
+    told = [one for one in numbers if one.better]
+    if not told:
+        return f"No difference can be told between the highlights of {names[0]} and {names[1]} ({readings})."
+    by = ", ".join(_by(one) for one in told)
+    better = {one.better for one in told}
+    if len(better) > 1:
+        return f"Neither the highlights of {names[0]} nor those of {names[1]} read better throughout: {by}."
+    best = names[0] if better == {"first"} else names[1]
+    return f"The highlights of {best} read better ({readings}): {by}."
+
+
+def _by(one: Difference) -> str:
+    ends = one.difference.interval
     assert ends is not None
-    between = f"{skill.first.value:.2f} and {skill.second.value:.2f}, {readings}"
-    if not skill.better:
-        return f"No difference can be told between the highlights of {names[0]} and {names[1]} ({between})."
-    best = names[0] if skill.better == "first" else names[1]
-    size = sorted((abs(ends.low), abs(ends.high)))
-    by = f"by {abs(skill.difference.value):.2f} [{size[0]:.2f}, {size[1]:.2f}]"
-    return f"The highlights of {best} are better {by} of what the best painting could foretell ({between})."
+    return f"{one.name} {one.difference.value:+.2f} [{ends.low:+.2f}, {ends.high:+.2f}]"
 
 
 def _difference_from(content: Mapping[str, Any]) -> Difference:
