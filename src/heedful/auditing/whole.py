@@ -148,9 +148,9 @@ def audit(
         data_dir=data_dir,
     )
     count = len(audited.corpus.split(asked.split))
-    plan = make_plan(
-        audited, asked, {**by_name(audited.subject, asked.named), **own_rankings(rankings or {}, count)}
-    )
+    own = own_rankings(rankings or {}, count)
+    named = [name for name in asked.named if name not in own]
+    plan = make_plan(audited, asked, {**by_name(audited.subject, named), **own})
     if rationales is not None:
         check_rationales(rationales, count)
     if by is not None and len(by) != count:
