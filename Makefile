@@ -9,7 +9,7 @@ ifneq ($(wildcard ../shared/data),)
 export HEEDFUL_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: help demo test quick slow lint check docs wheel format clean
+.PHONY: help demo test quick slow mutate lint check docs wheel format clean
 
 help:            ## show the targets
 	@grep -E '^[a-z]+: .*##|^[a-z]+:  *##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 12
@@ -28,6 +28,9 @@ quick: $(VENV)/.test  ## the fast tests only
 
 slow: $(VENV)/.nightly   ## what takes too long for CI: a thousand damaged folders, all types of transformers, real ones
 	$(PYTEST) -m nightly
+
+mutate: $(VENV)/.test ## small mistakes in the arithmetic that decides: which does no test catch? (goes on where it stopped)
+	$(BIN)/python tests/mutation
 
 lint: $(VENV)/.test   ## format, lint and type checks, and the executed examples of the docs
 	$(BIN)/ruff format --check .

