@@ -154,6 +154,7 @@ def test_readings_are_saved_by_the_ending_of_the_name(run, small_corpus, tmp_pat
     assert not (tmp_path / "two.docx").exists()
 
 
+@pytest.mark.slow
 def test_the_eight_natural_calls_of_an_audit(network, tmp_path, small_corpus, run):
     """Each ends in an audit: what a Python user tries first."""
     datasets = pytest.importorskip("datasets", reason="the extra hf is not installed")

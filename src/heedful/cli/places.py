@@ -21,4 +21,4 @@ def program() -> str:
     found = shutil.which(called.name)
     if called.name != "heedful" or (found is not None and Path(found).resolve() == called.resolve()):
         return "heedful"
-    return os.path.relpath(called)
+    return min(os.path.relpath(called), str(called), key=len)
