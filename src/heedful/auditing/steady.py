@@ -17,6 +17,7 @@ from torch import Tensor
 
 from heedful.auditing.maps import paint, read_only
 from heedful.auditing.names import HEAD, LAYER
+from heedful.auditing.own_rankings import RowScores
 from heedful.auditing.questions.answer import (
     Answer,
     NotAsked,
@@ -50,8 +51,10 @@ class Painted:
 
 
 def some_texts(asking: "Asking") -> "NDArray[np.int64]":
-    """The texts to read again."""
+    """The texts to read again; a painting that came with its texts cannot be made of others."""
     shown = asking.plan.shown
+    if isinstance(asking.plan.own.get(shown), RowScores):
+        raise NotAsked("Its scores came with the texts: other texts cannot be painted by it.")
     cheap = LAYER.fullmatch(shown) or HEAD.fullmatch(shown)
     dear = shown in DEAR or (shown in asking.plan.own and not cheap)
     return asking.some(DEAR_TEXTS if dear else TEXTS)
