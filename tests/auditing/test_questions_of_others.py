@@ -140,6 +140,6 @@ def test_a_black_box_is_asked_whether_its_painting_lies_on_words_of_a_class(tmp_
     )
     asked = {one.id: one for one in found.answers}
     assert asked["labels"].outcome == "yes"
-    assert asked["labels"].finding.value > 0.9  # only such words move it
+    assert asked["labels"].finding.value > 0.8  # such words move it; some are in texts of both classes
     assert asked["noise"].outcome == "yes"
     assert asked["dropout"].outcome == asked["head"].outcome == "not asked"

@@ -45,7 +45,8 @@ class NamelessFile:
     def mapped(self, dtype: str, length: int) -> np.ndarray:
         """All of it as numbers, which are read when they are looked at; the map outlives this object."""
         with open(os.dup(self.handle), "rb") as file:
-            return np.asarray(np.memmap(file, dtype, mode="r", shape=(length,)))
+            # A private map: torch warns of arrays that cannot be written, and nobody writes into the file.
+            return np.asarray(np.memmap(file, dtype, mode="c", shape=(length,)))
 
 
 class StoredTexts(Sequence[str]):
