@@ -253,7 +253,7 @@ def test_a_folder_with_other_files_is_refused(tmp_path, corpus):
 
 
 def test_a_map_that_there_is_not_is_refused_before_any_work(tmp_path, corpus):
-    with pytest.raises(UserError, match="no ranking to judge 'plantd'; the nearest is 'planted'"):
+    with pytest.raises(UserError, match="no ranking of words 'plantd'; the nearest is 'planted'"):
         run(corpus, tmp_path / "typo", shown="plantd")
     with pytest.raises(UserError, match="no ranking to judge 'attention'"):
         run(corpus, tmp_path / "typo", shown="attention")

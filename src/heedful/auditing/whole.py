@@ -152,7 +152,7 @@ def audit(
     count = len(audited.corpus.split(asked.split))
     own = own_rankings(rankings or {}, count)
     named = [name for name in asked.named if name not in own]
-    plan = make_plan(audited, asked, {**by_name(audited.subject, named), **own})
+    plan = make_plan(audited, asked, {**by_name(audited.subject, named, own=own), **own})
     if rationales is not None:
         check_rationales(rationales, count)
     if by is not None and len(by) != count:

@@ -3,7 +3,7 @@
 Axes: B texts, T words.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from heedful.errors import UserError, nearest
 from heedful.models.subject import Subject
@@ -27,10 +27,11 @@ def brought_by(subject: Subject, *, all_of_them: bool = False) -> Mapping[str, R
     return transformer_rankings(subject, all_of_them=all_of_them)
 
 
-def by_name(subject: Subject, names: Sequence[str]) -> dict[str, Ranking]:
+def by_name(subject: Subject, names: Sequence[str], *, own: Collection[str] = ()) -> dict[str, Ranking]:
     """Those of these rankings that an audit does not have by itself, ready to be used.
 
     They are the opt-in ones of a transformer, its single layers and heads, and rankings of words by name.
+    A name that there is not is refused, with the nearest, be it one of the user's `own`.
     """
     usual = brought_by(subject)
     wanted = [name for name in dict.fromkeys(names) if name not in usual]
@@ -44,7 +45,7 @@ def by_name(subject: Subject, names: Sequence[str]) -> dict[str, Ranking]:
         elif name in WORD_RANKINGS and name not in IN_AUDITS:
             found[name] = WORD_RANKINGS[name]
         elif name not in WORD_RANKINGS:
-            known = [*_briefly(more), *WORD_RANKINGS]
+            known = [*own, *_briefly(more), *WORD_RANKINGS]
             raise UserError(f"There is no ranking of words {name!r}{nearest(name, known)}.")
     return found
 
