@@ -9,13 +9,14 @@ from typer.testing import CliRunner
 from heedful.bench.made_texts import WordStatistics, write_texts
 from heedful.bench.scale import Cost, exponent, measure_scale, scale
 from heedful.cli import app
-from heedful.data import load_data, make_synthetic
+from heedful.data import load_data
+from heedful.data.synthetic import data_one
 from heedful.data.words import split_texts
 
 
 @pytest.fixture(scope="module")
 def corpus():
-    return make_synthetic()
+    return data_one()
 
 
 def test_made_texts_have_the_words_and_lengths_of_their_label(corpus, tmp_path):

@@ -93,7 +93,8 @@ def measure_scale(
 def exponent(texts: Sequence[int], cost: Sequence[float]) -> float:
     """p of c·Nᵖ, by least squares of the logarithms over the larger half of the sizes (at least two)."""
     order = np.argsort(texts)[-max(2, (len(texts) + 1) // 2) :]
-    return float(np.polyfit(np.log(np.asarray(texts)[order]), np.log(np.asarray(cost)[order]), 1)[0])
+    slope = np.polyfit(np.log(np.asarray(texts)[order]), np.log(np.asarray(cost)[order]), 1)[0]
+    return round(float(slope), 6) + 0.0  # a flat line is 0, not a rounding below it
 
 
 def scale(corpus: Corpus, costs: Sequence[Cost]) -> Found:

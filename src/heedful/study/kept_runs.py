@@ -14,10 +14,9 @@ from heedful.errors import UserError
 from heedful.models.settings import ModelSettings
 from heedful.training.callbacks import Callback
 from heedful.training.from_corpus import train_run
+from heedful.training.presets import UNIFORM_CONTROL
 from heedful.training.run import RESULT, Run, load_run
 from heedful.training.settings import TrainingSettings
-
-UNIFORM_CONTROL: dict[str, Any] = {"control": "uniform", "penalty": 0.0}  # nothing learnt, no VᵀW to hold
 
 
 def trained_once(

@@ -24,6 +24,9 @@ class Preset:
     training: TrainingSettings
 
 
+# Wiegreffe & Pinter's control: nothing is learnt of attention, and there is no VᵀW to hold down.
+UNIFORM_CONTROL: dict[str, Any] = {"control": "uniform", "penalty": 0.0}
+
 # Sun & Lu give their optimiser and dropout, but not the L2 strengths of dp-l, dp-a and ad: those were chosen
 # here on the dev split of SST (docs/benchmarks.md has the figures). They lie on the affine layer, on the LSTM
 # and, for ad, on its attention.

@@ -5,14 +5,16 @@ A stage is an experiment of a paper on the paper's own trainings, and a part of 
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from heedful.models.subject import Subject, What, why_not
 from heedful.papers.debate.trainings import Trainings, paper_trainings
 from heedful.records import Claim, Finding
 from heedful.study.experiment import Draw, Experiment, Tables
 from heedful.study.pooling import findings_table
 from heedful.study.workbench import Bench
+
+if TYPE_CHECKING:
+    from heedful.models.subject import Subject, What
 
 SOME = 3  # seeds
 
@@ -21,7 +23,7 @@ class Held(Protocol):
     """What a measure that trains nothing needs of a run: its model, which may be any subject."""
 
     @property
-    def model(self) -> Subject: ...
+    def model(self) -> "Subject": ...
 
 
 @dataclass(frozen=True)
@@ -40,10 +42,12 @@ class Stage:
     figures: Mapping[str, Draw]
     seeds: Literal["one", "some", "all"] = "one"
     flat_only: bool = False
-    asks: tuple[What, ...] = ()
+    asks: "tuple[What, ...]" = ()
 
-    def why_not(self, subject: Subject) -> str | None:
+    def why_not(self, subject: "Subject") -> str | None:
         """Why this cannot be asked of a model that somebody brought; None where it can."""
+        from heedful.models.subject import why_not
+
         if not self.asks:
             return "it trains the model again, and somebody's model is not ours to train"
         reasons = [why_not(subject, what) for what in self.asks]

@@ -22,9 +22,9 @@ from heedful.records import Claim, Finding
 from heedful.records.finding import Scalar
 from heedful.study.experiment import Tables
 from heedful.study.grid import load_origin
-from heedful.study.kept_runs import UNIFORM_CONTROL
 from heedful.study.pooling import MOST_APART, cells, lead_over_texts, mean_over_texts, shown
 from heedful.study.workbench import Bench, Measure
+from heedful.training.presets import UNIFORM_CONTROL
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

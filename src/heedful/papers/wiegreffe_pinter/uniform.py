@@ -15,9 +15,9 @@ from heedful.papers.wiegreffe_pinter.run_scores import draw_dots, error_in, erro
 from heedful.records import Claim, Finding
 from heedful.study.controls import MEASURES, TRAINED, judge
 from heedful.study.experiment import Tables
-from heedful.study.kept_runs import UNIFORM_CONTROL
 from heedful.study.pooling import cells, mean_over_seeds, shown
 from heedful.study.workbench import Bench, Measure
+from heedful.training.presets import UNIFORM_CONTROL
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
