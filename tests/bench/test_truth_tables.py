@@ -29,6 +29,7 @@ def results():
     frame = frame.assign(
         **{f"covered_{name}": [5, 3] + [None] * 5 for name in ("skill", "paint", "strongest")}
     )
+    frame = frame.assign(paint=frame["skill"], strongest=1 - frame["skill"])
     frame = frame.assign(first_attention=0.5, k_attention=0.25, skill_attention=frame["skill"])
     frame = frame.assign(seconds_made=2.0, seconds_audited=3.0, evaluations=100, texts=7)
     failed = {"made": False, "fault": "no words", "kind": "built", "architecture": "dot"}
