@@ -102,7 +102,8 @@ def result_of(folder: Path):
             k: v for k, v in content.items() if k not in ("seconds", "made")
         }
     for path in sorted(folder.glob("*.parquet")):  # of an audit: findings, rows and words
-        found[path.name] = pd.read_parquet(path).astype(str).to_dict("list")
+        frame = pd.read_parquet(path).drop(columns="seconds", errors="ignore")
+        found[path.name] = frame.astype(str).to_dict("list")
     for place in sorted({path.parent for path in folder.rglob("part-*.parquet")}):
         frame = read_rows(place).drop(columns=["seconds", "batch"], errors="ignore")
         frame = frame.sort_values(list(frame.columns[:1])).reset_index(drop=True)
