@@ -18,7 +18,8 @@ from heedful.training import load_run
 from promises import hear_ctrl_c
 
 run = CliRunner().invoke
-QUICK = ["--epochs", "3", "--embedding", "13", "--batch", "7", "--rate", "0.1"]
+SMALL = ["--embedding", "13", "--batch", "7", "--rate", "0.1"]
+QUICK = [*SMALL, "--epochs", "3"]
 
 
 @pytest.fixture
@@ -78,7 +79,7 @@ def test_plain_lines_with_loss_dev_accuracy_and_time_left_where_there_is_no_term
 
 
 def test_many_short_epochs_do_not_fill_a_log(reviews, tmp_path):
-    quick = [*QUICK, "--epochs", "200"]
+    quick = [*SMALL, "--epochs", "200"]
     result = run(app, ["train", *columns(reviews), "--out", str(tmp_path / "run"), *quick])
     lines = [line for line in result.stderr.splitlines() if line.startswith("epoch")]
     assert 10 < len(lines) < 30
@@ -256,7 +257,7 @@ def test_models_and_presets_are_listed():
 @pytest.mark.slow
 def test_the_same_command_after_a_kill_goes_on_and_ends_as_if_nothing_had_happened(reviews, tmp_path):
     quick = [
-        *QUICK,
+        *SMALL,
         "--model",
         "dp-l",
         "--hidden",
@@ -287,7 +288,7 @@ def test_the_same_command_after_a_kill_goes_on_and_ends_as_if_nothing_had_happen
 
 @pytest.mark.slow
 def test_ctrl_c_is_answered_with_a_sentence_and_130(reviews, tmp_path):
-    quick = [*QUICK, "--epochs", "1000000"]
+    quick = [*SMALL, "--epochs", "1000000"]
     started = begin("train", *columns(reviews), "--out", tmp_path / "run", *quick)
     for line in started.stderr:
         if line.startswith("epoch 1 of"):
@@ -339,7 +340,7 @@ def test_a_terminal_shows_a_bar_with_loss_dev_accuracy_and_time_left(reviews, tm
         *columns(reviews),
         "--out",
         str(tmp_path / "run"),
-        *QUICK,
+        *SMALL,
         "--epochs",
         "400",
         "--json",
@@ -357,7 +358,7 @@ def test_a_terminal_shows_a_bar_with_loss_dev_accuracy_and_time_left(reviews, tm
 
 @pytest.mark.slow
 def test_ctrl_c_on_a_terminal_gives_the_cursor_back(reviews, tmp_path):
-    arguments = ["train", *columns(reviews), "--out", str(tmp_path / "run"), *QUICK, "--epochs", "1000000"]
+    arguments = ["train", *columns(reviews), "--out", str(tmp_path / "run"), *SMALL, "--epochs", "1000000"]
     code, _, shown = on_a_terminal(arguments, interrupt_at="loss 0.")
     assert code == 130
     assert shown.rfind("\x1b[?25h") > shown.rfind("\x1b[?25l") >= 0
