@@ -128,7 +128,7 @@ def killed_round(cluster: Cluster, study: Path, out: Path, chance: random.Random
     return done
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @linux
 def test_a_study_whose_worker_scheduler_and_client_are_killed_ends_as_if_nothing_had_been(
     cluster, twenty, tmp_path

@@ -320,7 +320,7 @@ def cluster(engine: Engine) -> Iterator[str]:
             n_workers=engine.workers or cores(),
             threads_per_worker=1,
             host=LOOPBACK,
-            dashboard_address=None,
+            dashboard_address=f"{LOOPBACK}:0",  # any port that is free: two studies may run at once
             silence_logs=logging.CRITICAL,
         ) as started,
     ):
