@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 from heedful.auditing.rule import CARE, FAITHFUL, Thresholds
 from heedful.bench.truth.cases import CASES
 from heedful.bench.truth.measuring import COVERED_OF, Job, measure
-from heedful.bench.truth.running import MODELS, RESULTS, judge_again, read_results, read_row, run
+from heedful.bench.truth.running import MODELS, RESULTS, judge_again, read_results, read_row, run, take_over
 from heedful.cli.app import app
 from heedful.errors import UserError
 
@@ -51,6 +51,17 @@ def test_a_restart_makes_only_what_is_missing(folder):
     assert "second_reading" not in read_row(folder, DECOY)
     assert len(counted) == 2
     assert read_row(folder, replace(RIGHT, seed=16)) is None  # another recipe under the same name
+
+
+def test_published_rows_are_not_made_again(folder, tmp_path):
+    other = replace(DECOY, seed=16)  # of the same name: its row is another's
+    assert take_over(tmp_path, [RIGHT, other], folder) == 1
+    assert take_over(tmp_path, [RIGHT, other], folder) == 0
+    kept = read_row(tmp_path, RIGHT)
+    assert kept == {name: value for name, value in read_row(folder, RIGHT).items() if name in kept}
+    assert kept["made"] is True
+    assert {"reading", "label", "skill"} <= set(kept)
+    assert read_row(tmp_path, other) is None
 
 
 def test_stored_rows_are_judged_again_without_the_model(folder):

@@ -27,6 +27,10 @@ def truth(
         Path | None,
         typer.Option(help="Only print the tables of these rows: a folder that a run left, or a CSV file."),
     ] = None,
+    known: Annotated[
+        Path | None,
+        typer.Option(help="Rows of an earlier run, as docs/results/truth has: these are not made again."),
+    ] = None,
     markdown: Annotated[bool, typer.Option("--markdown", help="Print the tables as Markdown.")] = False,
     out: Annotated[Path, typer.Option(help="Folder for rows; a restart goes on.")] = Path("audits/truth"),
     data_dir: DataDir = None,
@@ -45,7 +49,9 @@ def truth(
     from heedful.bench.truth.publishing import as_markdown
     from heedful.bench.truth.running import read_results
 
-    results = read_results(rows) if rows is not None else _run(part, quick, seed, processes, out, data_dir)
+    results = (
+        read_results(rows) if rows is not None else _run(part, quick, seed, processes, out, data_dir, known)
+    )
     published = results[results["part"] == "held-out"]
     if not len(published):
         published = results
@@ -58,11 +64,17 @@ def truth(
 
 
 def _run(
-    part: str, quick: bool, seed: int, processes: int, out: Path, data_dir: Path | None
+    part: str,
+    quick: bool,
+    seed: int,
+    processes: int,
+    out: Path,
+    data_dir: Path | None,
+    known: Path | None,
 ) -> "pd.DataFrame":
     from heedful.bench.truth.catalogue import recipes
     from heedful.bench.truth.measuring import ROWS, Job
-    from heedful.bench.truth.running import MODELS, RESULTS, run
+    from heedful.bench.truth.running import MODELS, RESULTS, run, take_over
     from heedful.data.named import DATA_VARIABLE
     from heedful.files import check_folder
 
@@ -71,6 +83,8 @@ def _run(
     job = Job(out, texts=QUICK_TEXTS, again=False, covered=False) if quick else Job(out)
     if data_dir is not None:
         os.environ[DATA_VARIABLE] = str(data_dir)  # the processes that make models read it too
+    if known is not None:
+        typer.echo(f"{take_over(out, chosen, known):,} models are taken from {known}.", err=True)
     kept = "The models measured so far are kept: give the same command again to go on."
     with can_be_stopped(kept), progress("models", len(chosen)) as advance:
         return run(chosen, job, processes=processes, done=lambda: advance(1))

@@ -81,6 +81,20 @@ def read_row(folder: Path, recipe: Recipe) -> dict[str, Any] | None:
     return row if row["digest"] == recipe.digest else None
 
 
+def take_over(folder: Path, chosen: Iterable[Recipe], published: Path) -> int:
+    """Take rows that were published for rows of this run, where the recipe is the same; return how many."""
+    known = read_results(published).set_index("key")
+    count = 0
+    for recipe in chosen:
+        if recipe.key not in known.index or read_row(folder, recipe) is not None:
+            continue
+        row = known.loc[recipe.key]
+        if row["digest"] == recipe.digest:
+            _write(folder, recipe, {"key": recipe.key, **row.dropna().to_dict()})
+            count += 1
+    return count
+
+
 def judge_again(folder: Path, row: Any, *, thresholds: Thresholds) -> Verdict:
     """The verdict that other thresholds give on the stored rows of a model: no model is needed."""
     found = pd.read_parquet(folder / ROWS / f"{row['key']}.parquet")
@@ -103,6 +117,7 @@ def _work(job: Job, recipe: Recipe) -> None:
 
 
 def _write(folder: Path, recipe: Recipe, row: dict[str, Any]) -> None:
+    (folder / MODELS).mkdir(parents=True, exist_ok=True)
     with write_atomically(folder / MODELS / f"{recipe.key}.json") as file:
         json.dump({key: _plain(value) for key, value in row.items()}, file)
 
