@@ -109,6 +109,13 @@ def test_audits_without_texts_are_matched_by_their_numbers(folders):
     assert found.moved == ()
 
 
+def test_words_can_be_left_out(folders):
+    found, bare = (compare(folders["wrong"], folders["right"], keep_texts=keep) for keep in (True, False))
+    assert found.moved
+    assert bare.moved == ()
+    assert bare.differences == found.differences
+
+
 def test_a_comparison_is_saved_loaded_and_shown(folders, tmp_path):
     found = compare(folders["wrong"], folders["right"])
     assert Comparison.load(found.save(tmp_path / "c.json")) == found

@@ -15,6 +15,9 @@ def compare(
     out: Annotated[
         Path | None, typer.Option("--out", help="Page (.html) or everything (.json) to write.")
     ] = None,
+    no_texts: Annotated[
+        bool, typer.Option("--no-texts", help="Keep words out of everything that is written.")
+    ] = False,
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
@@ -27,7 +30,7 @@ def compare(
     """
     from heedful.comparing.comparison import compare as run_compare
 
-    found = run_compare(first, second, seed=seed)
+    found = run_compare(first, second, keep_texts=not no_texts, seed=seed)
     if out is not None:
         found.save(out)
     if as_json:

@@ -161,8 +161,13 @@ class Comparison:
         return "".join(tables_of(self))
 
 
-def compare(first: "Audit | str | Path", second: "Audit | str | Path", *, seed: int = 0) -> Comparison:
-    """Compare two audits, or their folders; differences are the second minus the first."""
+def compare(
+    first: "Audit | str | Path", second: "Audit | str | Path", *, keep_texts: bool = True, seed: int = 0
+) -> Comparison:
+    """Compare two audits, or their folders; differences are the second minus the first.
+
+    Without `keep_texts` there are numbers only, and no word of a text.
+    """
     audits = [one if isinstance(one, Audit) else Audit.load(one) for one in (first, second)]
     kept_first, kept_second, paired = matched(*audits)
     kept = (kept_first, kept_second)
@@ -174,7 +179,7 @@ def compare(first: "Audit | str | Path", second: "Audit | str | Path", *, seed: 
         if found is not None:
             differences.append(found)
     notes = tuple(_notes(audits, sides, paired, shared))
-    moved = tuple(_moved(kept_first.words, kept_second.words))
+    moved = tuple(_moved(kept_first.words, kept_second.words)) if keep_texts else ()
     sentence = _sentence(sides, differences)
     return Comparison(sides[0], sides[1], paired, shared, tuple(differences), moved, sentence, notes)
 

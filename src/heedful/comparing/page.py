@@ -45,7 +45,7 @@ def tables_of(found: "Comparison") -> Iterator[str]:
         yield _row(one)
     yield "</table></div>\n<h2>Words that moved</h2>\n"
     if not found.moved:
-        yield "<p>Words cannot be compared: an audit has no table of them, or its model no attention.</p>\n"
+        yield "<p>No words are compared: they were left out, an audit has none, or its model no attention.</p>\n"
         return
     yield (
         '<p class="soft">The average attention to a word where it occurs, in each audit; the largest '
