@@ -109,11 +109,14 @@ def test_audits_without_texts_are_matched_by_their_numbers(folders):
     assert found.moved == ()
 
 
-def test_words_can_be_left_out(folders):
+def test_words_can_be_left_out(folders, tmp_path):
     found, bare = (compare(folders["wrong"], folders["right"], keep_texts=keep) for keep in (True, False))
     assert found.moved
     assert bare.moved == ()
     assert bare.differences == found.differences
+    said = bare.save(tmp_path / "bare.html").read_text(encoding="utf-8")
+    assert "This page holds numbers, and no word of the texts" in said
+    assert f"This page holds {len(found.moved)} words" in found.save(tmp_path / "c.html").read_text("utf-8")
 
 
 def test_a_comparison_is_saved_loaded_and_shown(folders, tmp_path):

@@ -19,7 +19,10 @@ def write_comparison(path: str | Path, found: "Comparison") -> None:
     with write_atomically(path) as file:
         file.write(head_of(f"{found.first.folder} and {found.second.folder}"))
         file.writelines(tables_of(found))
-        file.write(foot_of(f"Made by heedful {__version__}."))
+        holds = (
+            f"{len(found.moved)} words of the texts" if found.moved else "numbers, and no word of the texts"
+        )
+        file.write(foot_of(f"This page holds {holds}, and loads nothing. Made by heedful {__version__}."))
 
 
 def tables_of(found: "Comparison") -> Iterator[str]:
@@ -45,7 +48,7 @@ def tables_of(found: "Comparison") -> Iterator[str]:
         yield _row(one)
     yield "</table></div>\n<h2>Words that moved</h2>\n"
     if not found.moved:
-        yield "<p>No words are compared: they were left out, an audit has none, or its model no attention.</p>\n"
+        yield "<p>No words are compared: left out, not in an audit, or the model has no attention.</p>\n"
         return
     yield (
         '<p class="soft">The average attention to a word where it occurs, in each audit; the largest '
