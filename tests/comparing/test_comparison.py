@@ -82,6 +82,8 @@ def test_the_other_way_round_the_signs_turn(folders):
     one, other = compare(folders["wrong"], folders["right"]), compare(folders["right"], folders["wrong"])
     assert other.differences[0].better == "first"
     assert other.differences[0].difference.value == pytest.approx(-one.differences[0].difference.value)
+    for found in (one, other):  # the better one and its reading stand first
+        assert found.sentence.startswith("The highlights of right read better (“faithful” against “do not")
 
 
 def test_an_audit_beside_itself_has_no_difference_and_no_width(folders):

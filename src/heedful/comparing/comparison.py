@@ -324,8 +324,8 @@ def _sentence(sides: list[Side], differences: list[Difference]) -> str:
     better = {one.better for one in told}
     if len(better) > 1:
         return f"Neither the highlights of {names[0]} nor those of {names[1]} read better throughout: {by}."
-    best = names[0] if better == {"first"} else names[1]
-    return f"The highlights of {best} read better ({readings}): {by}."
+    best, other = sides if better == {"first"} else reversed(sides)
+    return f"The highlights of {best.folder} read better (“{best.reading}” against “{other.reading}”): {by}."
 
 
 def _by(one: Difference) -> str:
