@@ -27,6 +27,8 @@ from mutants import Mutant, mutants_of
 
 ROOT = Path(__file__).parents[2]
 KEPT = ROOT / ".mutation"
+# Imported before pytest could rewrite them, on purpose: which it warns of, and a warning is an error here.
+PYTEST = ("-p", "no:cacheprovider", "-W", "ignore::pytest.PytestAssertRewriteWarning")
 SECONDS = 60.0  # a mutant that takes longer is caught: it does not end
 CLAIMED = r"Claim|Estimate|Finding|Interval"  # papers: functions that give these are their claims' arithmetic
 
@@ -150,7 +152,7 @@ def coverage(part: str, files: list[str]) -> dict:
         with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
             import pytest
 
-            pytest.main(["-q", "-p", "no:cacheprovider", "-m", "not nightly", *there], plugins=[plugin])
+            pytest.main(["-q", *PYTEST, "-m", "not nightly", *there], plugins=[plugin])
         found = {place: sorted(tests) for place, tests in plugin.lines.items()}
         prepared = {file: sorted(lines) for file, lines in plugin.prepared.items()}
         with os.fdopen(writing, "w") as pipe:
@@ -200,7 +202,7 @@ def tried(mutant: Mutant, tests: list[str]) -> str:
             os.dup2(null, 1), os.dup2(null, 2)
             import pytest
 
-            code = int(pytest.main(["-q", "-x", "-p", "no:cacheprovider", "--no-header", "--tb=no", *tests]))
+            code = int(pytest.main(["-q", "-x", *PYTEST, "--no-header", "--tb=no", *tests]))
         finally:
             os._exit(code)
     _, status = os.waitpid(child, 0)
