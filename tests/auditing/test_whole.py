@@ -19,6 +19,7 @@ from heedful.auditing.questions.answer import Question, mean_finding
 from heedful.auditing.result import AUDIT, load_audit
 from heedful.errors import UserError
 from heedful.models.black_box import BlackBox
+from heedful.records.manifest import MANIFEST, file_digest, write_manifest
 
 QUICK = {"seeds": 1, "uniform": False}
 
@@ -215,21 +216,34 @@ def test_an_audit_of_another_version_is_refused_in_one_sentence(audit, tmp_path,
             run(corpus, tmp_path / "old", shown="planted")
         assert f"another version of heedful (schema {schema}" in str(why.value)
     content = load_audit(audit.folder)
-    (tmp_path / "old" / AUDIT).write_text(json.dumps({**content, "schema": 1}))
+    old = tmp_path / "old"
+    (old / AUDIT).write_text(json.dumps({**content, "schema": 1}))
     with pytest.raises(UserError, match="is not as it was written"):
-        heedful.Audit.load(tmp_path / "old")
-    (tmp_path / "old" / "manifest.json").unlink()
-    with pytest.raises(UserError, match="has schema 1 and"):
-        heedful.Audit.load(tmp_path / "old")
-    (tmp_path / "old" / AUDIT).write_text(json.dumps({k: v for k, v in content.items() if k != "verdict"}))
-    with pytest.raises(UserError, match="lacks 'verdict'"):
-        heedful.Audit.load(tmp_path / "old")
+        heedful.Audit.load(old)
     damaged = {**content, "verdict": {k: v for k, v in content["verdict"].items() if k != "skill"}}
-    (tmp_path / "old" / AUDIT).write_text(json.dumps(damaged))
-    with pytest.raises(UserError, match="damaged"):
-        heedful.Audit.load(tmp_path / "old")
+    for changed, told in (
+        ({**content, "schema": 1}, "has schema 1 and"),
+        ({k: v for k, v in content.items() if k != "verdict"}, "lacks 'verdict'"),
+        (damaged, "damaged"),
+    ):
+        (old / AUDIT).write_text(json.dumps(changed))
+        write_manifest(old, {AUDIT: file_digest(old / AUDIT)})
+        with pytest.raises(UserError, match=told):
+            heedful.Audit.load(old)
     with pytest.raises(UserError, match="holds no audit"):
         heedful.Audit.load(tmp_path / "nowhere")
+
+
+def test_an_audit_without_its_manifest_is_not_believed_and_the_same_command_brings_it_back(tmp_path, corpus):
+    folder = tmp_path / "again"
+    found = run(corpus, folder, shown="planted")
+    (folder / MANIFEST).unlink()
+    path = folder / AUDIT
+    path.write_text(path.read_text().replace('"faithful"', '"cannot say"'))
+    with pytest.raises(UserError, match="give the same `heedful audit` again"):
+        heedful.Audit.load(folder)
+    run(corpus, folder, shown="planted")
+    assert heedful.Audit.load(folder).reading == found.reading
 
 
 def test_no_word_of_the_texts_is_written_where_texts_are_kept_out(tmp_path, corpus):

@@ -14,6 +14,7 @@ from heedful.comparing.comparison import Difference, Side, _sentence
 from heedful.data.corpus import Corpus
 from heedful.errors import UserError
 from heedful.records import Estimate, Interval
+from heedful.records.manifest import file_digest, write_manifest
 from heedful.records.ratios import difference_of_ratios
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "highlights"))
@@ -208,11 +209,11 @@ def test_a_hostile_name_stays_a_name(folders, tmp_path):
 
     shutil.copytree(folders["right"], tmp_path / "hostile")
     path = tmp_path / "hostile" / "audit.json"
-    (path.parent / "manifest.json").unlink()  # with it, a changed audit is refused
     content = json.loads(path.read_text(encoding="utf-8"))
     name = 'x"\n---\n- evil: <script>alert(1)</script> | `a` **b**'
     content["data"]["name"] = content["subject"]["model"] = name
     path.write_text(json.dumps(content), encoding="utf-8")
+    write_manifest(path.parent, {path.name: file_digest(path)})  # without it, a changed audit is refused
     front = yaml_of(heedful.Audit.load(path.parent)).strip()
     read = yaml.safe_load(front.removeprefix("---").removesuffix("---"))
     assert read["model-index"][0]["name"] == name

@@ -28,7 +28,7 @@ from heedful.auditing.rule import (
 from heedful.errors import UserError
 from heedful.records import Estimate, Finding, Interval
 from heedful.records.finding import from_interval, to_estimate
-from heedful.records.manifest import checked_manifest
+from heedful.records.manifest import MANIFEST, checked_manifest
 from heedful.records.stored import load_json, save_json
 
 if TYPE_CHECKING:
@@ -156,11 +156,23 @@ def write_audit(folder: Path, content: Mapping[str, Any]) -> None:
 
 
 def load_audit(folder: str | Path) -> dict[str, Any]:
-    """Read `audit.json`; another schema, one that lacks a part, or one that was changed, is refused."""
+    """Read `audit.json` of a finished audit; one that was changed, or that nothing vouches for, is refused.
+
+    The manifest is written last: without it the audit was stopped in its last writes, or somebody removed it.
+    """
+    if (Path(folder) / AUDIT).exists() and checked_manifest(Path(folder)) is None:
+        raise UserError(
+            f"{folder} has no {MANIFEST}, so nobody can say whether its numbers are as they were measured: "
+            "give the same `heedful audit` again, which takes up what is there."
+        )
+    return read_audit(folder)
+
+
+def read_audit(folder: str | Path) -> dict[str, Any]:
+    """Read `audit.json` as it is; another schema, or one that lacks a part, is refused."""
     path = Path(folder) / AUDIT
     if not path.exists():
         raise UserError(f"{folder} holds no audit: `heedful audit` makes one.")
-    checked_manifest(Path(folder))
     audit = load_json(path)
     if audit.get("schema") != SCHEMA:
         raise UserError(

@@ -59,6 +59,7 @@ def serve(
 def _audit_content(folder: Path | None) -> dict[str, Any] | None:
     if folder is None:
         return None
-    from heedful.auditing.page.writing import FIGURES, load_audit, page_content
+    from heedful.auditing.page.writing import page_content
+    from heedful.auditing.result import FIGURES, load_audit
 
     return page_content(load_audit(folder), folder / FIGURES)

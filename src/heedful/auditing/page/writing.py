@@ -8,7 +8,7 @@ from typing import Any
 from heedful.auditing.names import NAMES, named
 from heedful.auditing.page.packing import pack_text, pack_word
 from heedful.auditing.page.rendering import in_script, render_page
-from heedful.auditing.result import AUDIT, FIGURES, PAGE, load_audit
+from heedful.auditing.result import AUDIT, FIGURES, PAGE, read_audit
 from heedful.files import write_atomically
 
 MOST_BYTES = 5_000_000
@@ -17,7 +17,7 @@ MOST_BYTES = 5_000_000
 def write_page(folder: str | Path) -> Path:
     """Make the page of the audit in this folder, anew if there is one, and give its path."""
     folder = Path(folder)
-    audit = load_audit(folder)
+    audit = read_audit(folder)
     page = render_page(page_content(audit, folder / FIGURES), title=page_title(audit))
     with write_atomically(folder / PAGE) as file:
         file.write(page)
