@@ -6,7 +6,7 @@ from scipy.stats import binomtest
 
 from heedful.auditing.rule import CARE, FAITHFUL, NOT_SHOWN, UNKNOWN
 from heedful.bench.truth import tables
-from heedful.bench.truth.publishing import as_markdown
+from heedful.bench.truth.publishing import as_markdown, rate_cells
 
 ROWS = [
     # label, reading, second reading, skill, top word right, precision@1 of the best and the recommended map
@@ -80,13 +80,24 @@ def test_rates_count_what_they_name(results):
     }
 
 
-def test_an_aim_is_reached_by_the_share_or_by_its_end():
-    rare = tables.Rate("rare", 0, 100, 0.03, 0.01, rare=True)
-    assert rare.reached
-    assert not tables.Rate("rare", 0, 100, 0.03, 0.01, rare=True, by_end=True).reached
-    assert tables.Rate("often", 9, 10, 0.6, 0.9, rare=False).reached
-    assert not tables.Rate("often", 8, 10, 0.5, 0.9, rare=False).reached
-    assert not tables.Rate("none", 0, 0, 1.0, 0.0, rare=True).reached
+def test_an_aim_is_reached_by_the_share_and_surely_by_its_end():
+    def reached(*numbers, rare):
+        rate = tables.Rate("some", *numbers, rare=rare)
+        return rate.share_reaches, rate.end_reaches
+
+    assert reached(0, 100, 0.03, 0.01, rare=True) == (True, False)
+    assert reached(0, 300, 0.009, 0.01, rare=True) == (True, True)
+    assert reached(2, 100, 0.07, 0.01, rare=True) == (False, False)
+    assert reached(9, 10, 0.6, 0.9, rare=False) == (True, False)
+    assert reached(99, 100, 0.95, 0.9, rare=False) == (True, True)
+    assert reached(8, 10, 0.5, 0.9, rare=False) == (False, False)
+    assert reached(0, 0, 1.0, 0.01, rare=True) == (None, None)
+
+
+def test_where_none_at_all_is_the_aim_no_end_can_reach_it():
+    rate = tables.Rate("some", 0, 38, tables.upper_end(0, 38), 0.0, rare=True)
+    assert (rate.share_reaches, rate.end_reaches) == (True, None)
+    assert rate_cells(rate)[-3:] == ["none", "yes", "–"]
 
 
 def test_the_area_under_the_curve_counts_pairs(results):
@@ -115,7 +126,7 @@ def test_the_docs_tables_say_the_same(results):
     said = as_markdown(results)
     assert "7 models with known truth (7 built)" in said
     assert "| right | 2 | 1 | 0 | 0 |" in said
-    assert "| wrong → do not show | 1 of 2 | 50.0% | ≥ 2.5% | ≥ 95% | **no** |" in said
+    assert "| wrong → do not show | 1 of 2 | 50.0% | ≥ 2.5% | ≥ 95% | NO | NO |" in said
     assert "| conv, built | 2 of 3 | 0 of 3 | 0 of 0 | 0 of 0 | 0 of 0 |" in said
     assert "| attention | 7 | 0.50 | 0.25 | 0.50 |" in said
     assert "| conv, built | 3 | 2.0 | 3.0 | 100 |" in said

@@ -95,13 +95,15 @@ def _found(results: "pd.DataFrame") -> dict[str, Any]:
 
     from heedful.bench.truth import tables
 
+    derived = ("share", "share_reaches", "end_reaches")
     return {
         "models": len(results),
         "left_out": tables.left_out(results).to_dict("records"),
         "readings": tables.confusion(results).reset_index().to_dict("records"),
         "by_architecture": tables.confusion(results, "architecture").reset_index().to_dict("records"),
         "rates": [
-            {**asdict(rate), "share": rate.share, "reached": rate.reached} for rate in tables.rates(results)
+            {**asdict(rate), **{name: getattr(rate, name) for name in derived}}
+            for rate in tables.rates(results)
         ],
         "auc": tables.auc(results),
         "rankings": tables.rankings(results).to_dict("records"),
@@ -111,25 +113,16 @@ def _found(results: "pd.DataFrame") -> dict[str, Any]:
 
 def _print(results: "pd.DataFrame") -> None:
     from heedful.bench.truth import tables
+    from heedful.bench.truth.publishing import RATES, rate_cells
 
     made = tables.audited(results)
     _show(f"How {len(made):,} models with known truth read", tables.confusion(results))
     _show("The same by architecture", tables.confusion(results, "architecture"))
     print_table(
-        "Error rates, with one-sided 95 % ends",
-        ["rate", "models", "share", "end", "aim", "reached"],
-        [
-            [
-                rate.name,
-                f"{rate.hits} of {rate.of}",
-                f"{rate.share:.1%}" if rate.of else "–",
-                f"{'≤' if rate.rare else '≥'} {rate.end:.1%}",
-                f"{'≤' if rate.rare else '≥'} {rate.aim:.0%}",
-                "–" if not rate.of else "yes" if rate.reached else "NO",
-            ]
-            for rate in tables.rates(results)
-        ],
-        right=("models", "share", "end", "aim"),
+        "Error rates, beside what was to be reached",
+        RATES,
+        [rate_cells(rate) for rate in tables.rates(results)],
+        right=RATES[1:5],
     )
     typer.echo(f"Area under the ROC curve of heat-map skill, right against wrong: {tables.auc(results):.4f}")
     _show("Every map against the planted words", tables.rankings(results))

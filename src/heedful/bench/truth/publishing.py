@@ -7,6 +7,16 @@ from heedful.bench.truth import tables
 from heedful.bench.truth.labels import LABELS
 
 SHORT = {FAITHFUL: "faithful", CARE: "care", NOT_SHOWN: "do not show", UNKNOWN: "cannot say"}
+RATES = [
+    "rate",
+    "models",
+    "share",
+    "one-sided 95 % end",
+    "aim",
+    "share reaches it",
+    "end reaches it",
+]
+REACHES = {True: "yes", False: "NO", None: "–"}
 MEASURES = {"C, skill": "skill", "P, paint": "paint", "F, strongest word": "strongest"}
 COSTS = {"models": ",.0f", "seconds_made": ".1f", "seconds_audited": ".1f", "evaluations": ",.0f"}
 
@@ -39,16 +49,21 @@ def _readings(table: pd.DataFrame) -> str:
     return _table(["truth", *SHORT.values()], counts)
 
 
+def rate_cells(rate: tables.Rate) -> list[str]:
+    """An error rate as the cells of a row under `RATES`."""
+    sign = "≤" if rate.rare else "≥"
+    return [
+        rate.name,
+        f"{rate.hits} of {rate.of}",
+        f"{rate.share:.1%}" if rate.of else "–",
+        f"{sign} {rate.end:.1%}",
+        f"{sign} {rate.aim:.0%}" if rate.aim else "none",
+        *(REACHES[one] for one in (rate.share_reaches, rate.end_reaches)),
+    ]
+
+
 def _rates(results: pd.DataFrame) -> str:
-    rows = []
-    for rate in tables.rates(results):
-        sign = "≤" if rate.rare else "≥"
-        share = f"{rate.share:.1%}" if rate.of else "–"
-        ends = [f"{sign} {rate.end:.1%}", f"{sign} {rate.aim:.0%}"]
-        rows.append(
-            [rate.name, f"{rate.hits} of {rate.of}", share, *ends, "yes" if rate.reached else "**no**"]
-        )
-    return _table(["rate", "models", "share", "one-sided 95 % end", "aim", "reached"], rows)
+    return _table(RATES, [rate_cells(rate) for rate in tables.rates(results)])
 
 
 def _roc(results: pd.DataFrame) -> str:

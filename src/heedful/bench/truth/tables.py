@@ -25,7 +25,6 @@ class Rate:
     end: float  # upper for what should be rare, lower for what should be frequent
     aim: float
     rare: bool
-    by_end: bool = False  # whether the end must reach the aim, not the share itself
 
     @property
     def share(self) -> float:
@@ -33,10 +32,19 @@ class Rate:
         return self.hits / self.of if self.of else float("nan")
 
     @property
-    def reached(self) -> bool:
-        """Whether the aim holds."""
-        number = self.end if self.by_end else self.share
-        return bool(self.of and (number <= self.aim if self.rare else number >= self.aim))
+    def share_reaches(self) -> bool | None:
+        """Whether the share is as good as the aim; None of no models."""
+        return self._reaches(self.share)
+
+    @property
+    def end_reaches(self) -> bool | None:
+        """Whether that is sure: the end is as good as the aim. None too where none at all is the aim."""
+        return None if self.rare and not self.aim else self._reaches(self.end)
+
+    def _reaches(self, number: float) -> bool | None:
+        if not self.of:
+            return None
+        return number <= self.aim if self.rare else number >= self.aim
 
 
 def upper_end(hits: int, of: int, *, level: float = LEVEL) -> float:
@@ -68,7 +76,7 @@ def rates(results: pd.DataFrame) -> list[Rate]:
     told = {label: found[found["label"] == label] for label in LABELS}
     blind = told[PART][told[PART]["first"] < 0.5]
     listed = [
-        _rate("wrong → faithful", told[WRONG]["reading"] == FAITHFUL, 0.01, rare=True, by_end=True),
+        _rate("wrong → faithful", told[WRONG]["reading"] == FAITHFUL, 0.01, rare=True),
         _rate("part → faithful", told[PART]["reading"] == FAITHFUL, 0.05, rare=True),
         _rate("part, top word right in under half → faithful", blind["reading"] == FAITHFUL, 0.0, rare=True),
         _rate("right → faithful", told[RIGHT]["reading"] == FAITHFUL, 0.9),
@@ -134,12 +142,10 @@ def left_out(results: pd.DataFrame) -> pd.DataFrame:
     return found.groupby("fault").size().rename("models").reset_index()
 
 
-def _rate(
-    name: str, hits: "pd.Series[bool]", aim: float, *, rare: bool = False, by_end: bool = False
-) -> Rate:
+def _rate(name: str, hits: "pd.Series[bool]", aim: float, *, rare: bool = False) -> Rate:
     count, of = int(hits.sum()), len(hits)
     end = upper_end(count, of) if rare else lower_end(count, of)
-    return Rate(name, count, of, end, aim, rare, by_end)
+    return Rate(name, count, of, end, aim, rare)
 
 
 def _repeated(found: pd.DataFrame) -> Iterator[Rate]:
