@@ -4,32 +4,28 @@
     python tests/mutation --minutes 5             # goes on where it stopped
     python tests/mutation --again                 # survivors once more, after tests were added
 
-Each mutant is tried in a process of its own, forked after the slow imports, on the tests that run its line
-(found by tracing them once), the quickest first. Results are kept in .mutation, by the mutated file's text.
+Each mutant is tried in a forked process, on the tests that run its line (found by tracing them once), the
+quickest first, until one fails. Results are kept in .mutation, by the mutated file's text.
 """
 
 import argparse
-import importlib.abc
-import importlib.util
-import io
+import hashlib
 import json
 import os
 import random
-import signal
 import sys
 import time
 from collections import Counter, defaultdict
-from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 from mutants import Mutant, mutants_of
+from serving import PYTEST, SECONDS, Served, forked, from_the_start, import_what_is_slow
 
 ROOT = Path(__file__).parents[2]
 KEPT = ROOT / ".mutation"
-# Imported before pytest could rewrite them, on purpose: which it warns of, and a warning is an error here.
-PYTEST = ("-p", "no:cacheprovider", "-W", "ignore::pytest.PytestAssertRewriteWarning")
-SECONDS = 60.0  # a mutant that takes longer is caught: it does not end
+RESULTS = KEPT / "results.jsonl"
+LONG = 2.0  # seconds of a test, from which it is asked only where no quicker one runs the line
 CLAIMED = r"Claim|Estimate|Finding|Interval"  # papers: functions that give these are their claims' arithmetic
 
 TARGETS: dict[str, str] = {
@@ -80,200 +76,160 @@ TESTS: dict[str, tuple[str, ...]] = {
 }
 
 
-class Traced:
-    """A plugin of pytest: which lines of the targets each test runs, and how long it takes."""
-
-    def __init__(self, files: set[str]) -> None:
-        self.files, self.now = files, ""
-        self.lines: dict[str, set[str]] = defaultdict(set)  # "file:line" -> tests
-        self.seconds: dict[str, float] = {}
-        self.prepared: dict[str, set[str]] = defaultdict(set)  # lines that the fixtures of a test file run
-
-    def trace(self, frame, event, argument):
-        name = frame.f_code.co_filename
-        if name not in self.files:
-            return None
-        place = f"{os.path.relpath(name, ROOT)}:{frame.f_lineno}"
-        if self.phase == "call":
-            self.lines[place].add(self.now)
-        else:
-            self.prepared[self.now.split("::")[0]].add(place)
-        return self.trace
-
-    def pytest_runtest_logstart(self, nodeid):
-        self.now, self.phase = nodeid, "setup"
-        sys.settrace(self.trace)
-
-    def pytest_runtest_call(self, item):
-        self.phase, self.begun = "call", time.perf_counter()
-
-    def pytest_runtest_logreport(self, report):
-        if report.when == "call":
-            self.seconds[report.nodeid] = report.duration
-            self.phase = "teardown"
-            if report.failed:
-                raise SystemExit(f"{report.nodeid} fails without any mutant: mend it first.")
-
-    def pytest_runtest_logfinish(self, nodeid):
-        sys.settrace(None)
+def mutants(files: str, sample: int, seed: int) -> list[Mutant]:
+    """Of all targets whose path has `files` in it; with a sample, so many of each file."""
+    found = []
+    for name, functions in TARGETS.items():
+        every = mutants_of(ROOT, f"src/heedful/{name}", functions)
+        if sample:
+            every = random.Random(f"{seed} {name}").sample(every, min(sample, len(every)))
+        found += [one for one in every if files in one.file]
+    return found
 
 
-class Instead(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Gives one module the mutant's source; all others are found as ever."""
-
-    def __init__(self, mutant: Mutant) -> None:
-        parts = Path(mutant.file).with_suffix("").parts[1:]
-        self.name, self.source, self.path = ".".join(parts), mutant.source, str(ROOT / mutant.file)
-
-    def find_spec(self, name, path=None, target=None):
-        return importlib.util.spec_from_loader(name, self) if name == self.name else None
-
-    def exec_module(self, module):
-        module.__file__ = self.path
-        exec(compile(self.source, self.path, "exec"), module.__dict__)
+def part_of(file: str) -> str:
+    return file.split("/")[2]
 
 
-def coverage(part: str, files: list[str]) -> dict:
-    """Which tests run each line of a part, from .mutation if neither they nor the sources have changed."""
-    there = [test for test in TESTS[part] if (ROOT / test).exists()]
-    known = [*files, *(str(path.relative_to(ROOT)) for test in there for path in _python(ROOT / test))]
-    stamp = {file: (ROOT / file).stat().st_mtime for file in known}
+def name_of(mutant: Mutant) -> str:
+    return f"{mutant.file}-{mutant.key}"
+
+
+def kept_results() -> dict[str, dict]:
+    if not RESULTS.exists():
+        return {}
+    entries = map(json.loads, RESULTS.read_text(encoding="utf-8").splitlines())
+    return {f"{entry['file']}-{entry['key']}": entry for entry in entries}
+
+
+def keep(mutant: Mutant, came: str) -> None:
+    entry = {"file": mutant.file, "key": mutant.key, "line": mutant.line, "what": mutant.what, "came": came}
+    with RESULTS.open("a", encoding="utf-8") as file:
+        file.write(json.dumps(entry) + "\n")
+
+
+def coverage(served: Served, part: str) -> dict:
+    """Which tests run each line; only files of tests that have changed, or whose targets have, are traced."""
     path = KEPT / f"coverage-{part}.json"
-    if path.exists():
-        kept = json.loads(path.read_text(encoding="utf-8"))
-        if kept["stamp"] == stamp:
-            return kept
-    print(f"tracing the tests of {part} …", flush=True)
-    reading, writing = os.pipe()
-    child = os.fork()
-    if not child:
-        os.close(reading)
-        plugin = Traced({str(ROOT / file) for file in files})
-        with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
-            import pytest
-
-            pytest.main(["-q", *PYTEST, "-m", "not nightly", *there], plugins=[plugin])
-        found = {place: sorted(tests) for place, tests in plugin.lines.items()}
-        prepared = {file: sorted(lines) for file, lines in plugin.prepared.items()}
-        with os.fdopen(writing, "w") as pipe:
-            json.dump({"stamp": stamp, "lines": found, "prepared": prepared, "seconds": plugin.seconds}, pipe)
-        os._exit(0)
-    os.close(writing)
-    with os.fdopen(reading) as pipe:
-        text = pipe.read()
-    os.waitpid(child, 0)
-    KEPT.mkdir(exist_ok=True)
-    path.write_text(text, encoding="utf-8")
-    return json.loads(text)
-
-
-def _python(path: Path) -> list[Path]:
-    return [path] if path.is_file() else sorted(path.glob("*.py"))
+    kept = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    sources = "".join((ROOT / file).read_text(encoding="utf-8") for file in served.files)
+    known: dict = {"seconds": {}, "lines": defaultdict(list), "fixtures": defaultdict(list)}
+    for file in dict.fromkeys(test.split("::")[0] for test in served.items):
+        text = (ROOT / file).read_text(encoding="utf-8") + sources
+        stamp = hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+        if kept.get(file, {}).get("stamp") != stamp:
+            print(f"tracing {file}", flush=True)
+            found = served.trace([test for test in served.items if test.split("::")[0] == file])
+            if found["failed"]:
+                raise SystemExit(f"Fails without any mutant, so mend it first: {', '.join(found['failed'])}")
+            kept[file] = {"stamp": stamp, **found}
+            path.write_text(json.dumps(kept), encoding="utf-8")
+        known["seconds"] |= kept[file]["seconds"]
+        for test, lines in kept[file]["lines"].items():
+            for line in lines:
+                known["lines"][line].append(test)
+        for line in kept[file]["fixtures"].get(file, ()):
+            known["fixtures"][line].append(file)
+    return known
 
 
 def tests_for(mutant: Mutant, known: dict) -> list[str]:
     """The tests that run the mutant's line, quickest first; for lines of a module, all that run the file."""
-    place = f"{mutant.file}:{mutant.line}"
-    chosen = set(known["lines"].get(place, ()))
-    files = {file for file, lines in known["prepared"].items() if place in lines}
-    chosen |= {test for test in known["seconds"] if test.split("::")[0] in files}
-    if not chosen:
-        chosen = {
-            test
-            for line, tests in known["lines"].items()
-            if line.split(":")[0] == mutant.file
-            for test in tests
-        }
-    return sorted(chosen, key=lambda test: (known["seconds"].get(test, 0.0), test))
+    seconds, places = known["seconds"], [f"{mutant.file}:{line}" for line in mutant.lines]
+    chosen = {test for place in places for test in known["lines"].get(place, ())}
+    prepared = {file for place in places for file in known["fixtures"].get(place, ())}
+    chosen |= {test for test in seconds if test.split("::")[0] in prepared}
+    if not chosen and not mutant.function:
+        lines = [line for line in known["lines"] if line.startswith(f"{mutant.file}:")]
+        chosen = {test for line in lines for test in known["lines"][line]}
+    quick = {test for test in chosen if seconds[test] < LONG}
+    return sorted(quick or chosen, key=lambda test: (seconds[test], test))
 
 
-def tried(mutant: Mutant, tests: list[str]) -> str:
-    """ "killed", "survived", or "not run", in a forked process."""
-    if not tests:
-        return "not run"
+def try_all(part: str, waiting: list[Mutant], until: float) -> None:
+    """Each mutant of a part: inside functions from one collection of the tests, others from the start."""
+    files = [f"src/heedful/{name}" for name in TARGETS if name.startswith(f"{part}/")]
+
+    def serve(served: Served) -> None:
+        known = coverage(served, part)
+        chosen = {name_of(one): tests_for(one, known) for one in waiting}
+        (KEPT / f"chosen-{part}.json").write_text(json.dumps([chosen, known["seconds"]]), encoding="utf-8")
+        for mutant in waiting:
+            tests = chosen[name_of(mutant)]
+            if not mutant.function or time.monotonic() > until:
+                continue
+            if not tests:
+                keep(mutant, "not run")
+                continue
+
+            def work(mutant: Mutant = mutant, tests: list[str] = tests) -> int:
+                return served.run(tests) if served.put_in(mutant) else 0
+
+            survived = forked(work, SECONDS + 3 * sum(known["seconds"][test] for test in tests))
+            keep(mutant, "survived" if survived else "killed")
+
     child = os.fork()
     if not child:
-        os.setsid()
-        signal.alarm(int(SECONDS))
-        sys.meta_path.insert(0, Instead(mutant))
+        import pytest
+
         code = 1
         try:
-            null = os.open(os.devnull, os.O_WRONLY)
-            os.dup2(null, 1), os.dup2(null, 2)
-            import pytest
-
-            code = int(pytest.main(["-q", "-x", *PYTEST, "--no-header", "--tb=no", *tests]))
+            where = [test for test in TESTS[part] if (ROOT / test).exists()]
+            code = pytest.main(
+                [*PYTEST, "-m", "not slow and not nightly", *where], plugins=[Served(ROOT, files, serve)]
+            )
         finally:
-            os._exit(code)
+            sys.stdout.flush()
+            os._exit(0 if code in (0, 5) else 1)
     _, status = os.waitpid(child, 0)
-    return "survived" if os.WIFEXITED(status) and os.WEXITSTATUS(status) == 0 else "killed"
+    if status:
+        raise SystemExit(f"The tests of {part} could not be tried.")
+    chosen, seconds = json.loads((KEPT / f"chosen-{part}.json").read_text(encoding="utf-8"))
+    for mutant in waiting:
+        tests = chosen[name_of(mutant)]
+        if mutant.function or time.monotonic() > until:
+            continue
 
+        def afresh(mutant: Mutant = mutant, tests: list[str] = tests) -> int:
+            return from_the_start(ROOT, mutant, tests)
 
-def _import_what_is_slow() -> None:
-    """Before the forks, so that each has it; nothing of heedful, which a mutant changes."""
-    for name in (
-        "hypothesis",
-        "matplotlib.figure",
-        "pandas",
-        "pyarrow.parquet",
-        "pytest",
-        "scipy.special",
-        "torch",
-    ):
-        importlib.import_module(name)
+        survived = not tests or forked(afresh, 2 * SECONDS + 3 * sum(seconds[test] for test in tests))
+        keep(mutant, "not run" if not tests else "survived" if survived else "killed")
 
 
 def main() -> None:
     asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     asked.add_argument("--minutes", type=float, default=1e9, help="stop after so long; the next call goes on")
     asked.add_argument("--files", default="", help="only files whose path has this in it")
-    asked.add_argument(
-        "--sample", type=int, default=0, help="so many of each file's mutants, drawn by a seed; 0: all"
-    )
+    asked.add_argument("--sample", type=int, default=0, help="so many of each file's mutants; 0: all")
+    asked.add_argument("--seed", type=int, default=0, help="of the sample")
     asked.add_argument("--again", action="store_true", help="try survivors again")
     asked.add_argument("--list", action="store_true", help="only say what is known")
     options = asked.parse_args()
     os.chdir(ROOT)
     os.environ.setdefault("OMP_NUM_THREADS", "1")
+    os.environ["PYTHONPATH"] = str(ROOT / "src")
     sys.path.insert(0, str(ROOT / "src"))
-    files = {f"src/heedful/{name}": functions for name, functions in TARGETS.items()}
-    chosen = []
-    for file, functions in files.items():
-        every = mutants_of(ROOT, file, functions)
-        if options.sample:
-            every = random.Random(0).sample(every, min(options.sample, len(every)))
-        chosen += [one for one in every if options.files in one.file]
-    path = KEPT / "results.jsonl"
-    results: dict[str, dict] = {}
-    if path.exists():
-        for line in path.read_text(encoding="utf-8").splitlines():
-            entry = json.loads(line)
-            results[f"{entry['file']}-{entry['key']}"] = entry
-    if not options.list:
+    chosen = mutants(options.files, options.sample, options.seed)
+    results = kept_results()
+    done = {name for name, entry in results.items() if entry["came"] == "killed" or not options.again}
+    waiting: dict[str, list[Mutant]] = defaultdict(list)
+    for mutant in chosen:
+        if name_of(mutant) not in done:
+            waiting[part_of(mutant.file)].append(mutant)
+    if waiting and not options.list:
         KEPT.mkdir(exist_ok=True)
-        _import_what_is_slow()
-        begun, known = time.monotonic(), {}
-        for mutant in chosen:
-            entry = results.get(f"{mutant.file}-{mutant.key}")
-            if entry is not None and not (options.again and entry["came"] != "killed"):
-                continue
-            if time.monotonic() - begun > 60 * options.minutes:
-                print("The time is over: the same command goes on.")
-                break
-            part = mutant.file.split("/")[2]
-            if part not in known:
-                known[part] = coverage(part, [file for file in files if file.split("/")[2] == part])
-            entry = {"file": mutant.file, "key": mutant.key, "line": mutant.line, "what": mutant.what}
-            entry["came"] = tried(mutant, tests_for(mutant, known[part]))
-            results[f"{mutant.file}-{mutant.key}"] = entry
-            with path.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(entry) + "\n")
-    report(chosen, results)
+        until = time.monotonic() + 60 * options.minutes
+        import_what_is_slow()
+        for part, some in waiting.items():
+            if time.monotonic() < until:
+                try_all(part, some, until)
+    report(chosen, kept_results())
 
 
 def report(chosen: list[Mutant], results: dict[str, dict]) -> None:
     """A line for each file, the whole, and each survivor with its line of code."""
-    found = [(one, results.get(f"{one.file}-{one.key}")) for one in chosen]
+    found = [(one, results.get(name_of(one))) for one in chosen]
     came: dict[str, Counter] = defaultdict(Counter)
     for mutant, entry in found:
         came[mutant.file]["waiting" if entry is None else entry["came"]] += 1

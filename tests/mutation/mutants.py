@@ -8,8 +8,9 @@ import ast
 import copy
 import hashlib
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 COMPARED = {
@@ -30,13 +31,19 @@ DRAWING = re.compile(r"figure|bars|whisker|draw|_repr_|panel|__str__|__repr__")
 
 @dataclass(frozen=True)
 class Mutant:
-    """One mistake: where it is, what it is, and the whole file with it."""
+    """One mistake: where it is, what it is, and what writes the whole file with it."""
 
     file: str  # from src on
     line: int
+    lines: range  # from the beginning of its statement to its own end: a test that runs one of them runs it
     what: str
-    source: str
+    function: str  # that it is in, as "name" or "Class.name"; "" outside of functions
     key: str  # of the file as it is and the mistake
+    write: Callable[[], str]
+
+    @property
+    def source(self) -> str:
+        return self.write()
 
 
 def mutants_of(root: Path, file: str, functions: str = "") -> list[Mutant]:
@@ -45,17 +52,41 @@ def mutants_of(root: Path, file: str, functions: str = "") -> list[Mutant]:
     tree = ast.parse(text)
     digest = hashlib.blake2b(text.encode(), digest_size=6).hexdigest()
     found = []
-    places = list(_places(tree, functions))
-    for number, (line, what, path, change) in enumerate(places):
-        other = copy.deepcopy(tree)
-        node = other
-        for name, index in path:
-            value = getattr(node, name)
-            node = value if index is None else value[index]
-        change(node)
-        source = ast.unparse(ast.fix_missing_locations(other))
-        found.append(Mutant(file, line, what, source, f"{digest}-{number}"))
+    for number, (line, what, path, change) in enumerate(_places(tree, functions)):
+        way = list(_way(tree, path))
+        begun = [node.lineno for node in way if isinstance(node, ast.stmt)][-1]
+        lines = range(begun, (way[-1].end_lineno or line) + 1)
+        write = partial(_written, tree, path, change)
+        found.append(Mutant(file, line, lines, what, _function(way), f"{digest}-{number}", write))
     return found
+
+
+def _way(tree: ast.AST, path: list) -> Iterator[ast.AST]:
+    """The nodes from the whole file down to the one that is changed."""
+    node = tree
+    yield node
+    for name, index in path:
+        value = getattr(node, name)
+        node = value if index is None else value[index]
+        yield node
+
+
+def _written(tree: ast.AST, path: list, change: Callable[[ast.AST], None]) -> str:
+    other = copy.deepcopy(tree)
+    *_, node = _way(other, path)
+    change(node)
+    return ast.unparse(ast.fix_missing_locations(other))
+
+
+def _function(way: list[ast.AST]) -> str:
+    """The outermost function on the way, with its class."""
+    names = []
+    for node in way:
+        if isinstance(node, ast.ClassDef | ast.FunctionDef):
+            names.append(node.name)
+        if isinstance(node, ast.FunctionDef):
+            return ".".join(names)
+    return ""
 
 
 def _places(tree: ast.Module, functions: str) -> Iterator[tuple]:
