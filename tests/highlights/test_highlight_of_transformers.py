@@ -1,16 +1,34 @@
 """Highlights of a transformer, as people hold it: model and tokenizer, pipeline, folder."""
 
+import json
 import sys
 from pathlib import Path
 
 import pandas as pd
 import pytest
+from typer.testing import CliRunner
 
 import heedful
+from heedful.cli.app import app
+from heedful.data.pairs import both, paired
+from heedful.errors import UserError
+from heedful.models.transformers import TransformerSubject
+from heedful.training.model_by_name import Asked
+from heedful.trials.erasure.rereading import Reader
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "models"))
 transformers = pytest.importorskip("transformers")
-from tiny_transformers import BAD, GOOD, classifier, learn, make_corpus, save, wordpiece  # noqa: E402
+from tiny_transformers import (  # noqa: E402
+    BAD,
+    GOOD,
+    byte_level,
+    classifier,
+    learn,
+    make_corpus,
+    save,
+    stirred,
+    wordpiece,
+)
 
 
 @pytest.fixture(scope="module")
@@ -41,3 +59,95 @@ def test_the_words_that_decide_are_highlighted_however_the_model_is_held(held, t
         assert [item.marks for item in again] == [item.marks for item in found]
     chosen = heedful.highlight(network, texts, tokenizer=tokenizer)
     assert "small audit of" in chosen.about.why
+
+
+def ask(*arguments):
+    done = CliRunner().invoke(app, [str(one) for one in arguments])
+    assert "Traceback" not in done.output
+    return done
+
+
+@pytest.mark.slow
+def test_both_texts_of_a_pair_are_highlighted_each_under_its_name(held, tmp_path):
+    network, tokenizer = held
+    folder = save(network, tokenizer, tmp_path / "model")
+    texts = list(make_corpus().split("test").texts[:24])
+    rows = pd.DataFrame({"id": range(12), "asked": texts[:12], "said": texts[12:]})
+    rows.loc[3, "said"] = ""  # one of the two may be empty
+    rows.to_csv(tmp_path / "pairs.csv", index=False)
+    page, lines = tmp_path / "page.html", tmp_path / "x.jsonl"
+    pair = ("--text", "asked", "--text-pair", "said", "--by", "changes")
+    done = ask("highlight", f"hf:{folder}", tmp_path / "pairs.csv", *pair, "--out", page, "--out", lines)
+    assert done.exit_code == 0, done.output
+    found = [json.loads(line) for line in lines.read_text(encoding="utf-8").splitlines()]
+    assert [both(one["text"]) for one in found] == list(zip(rows["asked"], rows["said"], strict=True))
+    subject = TransformerSubject(network, tokenizer)
+    for one in found:
+        reader = Reader(subject, subject.encode([paired(*both(one["text"]))]))
+        whole = reader.chance(reader.logits)[0]
+        for mark in one["marks"]:
+            assert mark["word"] == one["text"][mark["start"] : mark["end"]]
+            without = reader.chance(reader.each_out()[:, mark["place"]])[0]
+            assert mark["effect"] == pytest.approx(float(whole - without), abs=2e-4)
+    second = sum(mark["start"] > len(both(one["text"])[0]) for one in found for mark in one["marks"])
+    assert 0 < second < sum(len(one["marks"]) for one in found)
+    shown = page.read_text(encoding="utf-8")
+    assert shown.count('<p class="heedful-role">asked</p>') == 12 == shown.count(">said</p>")
+    assert "\x1e" not in shown
+    again = heedful.highlight(
+        network, rows, tokenizer=tokenizer, by="changes", text="asked", text_pair="said"
+    )
+    assert [mark.effect for item in again for mark in item.marks] == [
+        mark["effect"] for one in found for mark in one["marks"]
+    ]
+    again.save(tmp_path / "x.parquet")
+    assert heedful.Highlights.load(tmp_path / "x.parquet").about.roles == ("asked", "said")
+    refused = ask("highlight", f"hf:{folder}", tmp_path / "pairs.csv", "--text-pair", "sad", "--out", page)
+    assert refused.exit_code == 2
+    assert "no column 'sad'" in refused.stderr
+
+
+@pytest.mark.slow
+def test_a_prompted_model_is_highlighted_in_its_text_alone(tmp_path):
+    corpus = make_corpus()
+    tokenizer = byte_level([*corpus.texts, *["The film: a\nIt was: of"] * 50])
+    tokenizer._tokenizer.post_processor = transformers.GPT2TokenizerFast(
+        vocab={"a": 0}, merges=[]
+    )._tokenizer.post_processor
+    sizes = {"hidden_size": 36, "num_hidden_layers": 2, "num_attention_heads": 3, "intermediate_size": 23}
+    config = transformers.LlamaConfig(**sizes, vocab_size=len(tokenizer), max_position_embeddings=64)
+    network = stirred(transformers.LlamaForCausalLM(config).eval(), seed=5)
+    folder = save(network, tokenizer, tmp_path / "model")
+    (tmp_path / "prompt.txt").write_text("The film: {text}\nIt was:\n", encoding="utf-8")
+    (tmp_path / "other.txt").write_text("It was a film: {text}\n:\n", encoding="utf-8")
+    texts = list(corpus.split("test").texts[:12])
+    pd.DataFrame({"review": texts, "label": ["a", "of"] * 6}).to_csv(tmp_path / "x.csv", index=False)
+    given = (f"hf:{folder}", tmp_path / "x.csv", "--labels", "a,of", "--out", tmp_path / "x.jsonl")
+    prompt = ("--template", tmp_path / "prompt.txt")
+    done = ask("highlight", *given, *prompt, "--by", "changes")
+    assert done.exit_code == 0, done.output
+    found = [json.loads(line) for line in (tmp_path / "x.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert [one["text"] for one in found] == texts
+    assert {one["decision"] for one in found} <= {"a", "of"}
+    marks = [(one, mark) for one in found for mark in one["marks"]]
+    assert marks
+    assert all(one["text"][mark["start"] : mark["end"]] == mark["word"] for one, mark in marks)
+    assert ask("highlight", *given).exit_code == 2  # labels without a template
+    # An audit under one prompt says nothing about another.
+    audited = heedful.audit(
+        f"hf:{folder}",
+        tmp_path / "x.csv",
+        asked_of=Asked(template="The film: {text}\nIt was:", labels=("a", "of")),
+        out=tmp_path / "audit",
+    )
+    assert ask("highlight", *given, *prompt, "--audit", audited.folder).exit_code == 0
+    other = ask("highlight", *given, "--template", tmp_path / "other.txt", "--audit", audited.folder)
+    assert other.exit_code == 2
+    assert "of another model" in other.stderr
+    with pytest.raises(UserError, match="holds another audit"):
+        heedful.audit(
+            f"hf:{folder}",
+            tmp_path / "x.csv",
+            asked_of=Asked(template="It was a film: {text}\n:", labels=("a", "of")),
+            out=tmp_path / "audit",
+        )

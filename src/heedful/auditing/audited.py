@@ -143,8 +143,13 @@ def _behaviour(subject: Subject, texts: Sequence[str]) -> str:
 
 
 def digest_of(subject: Subject | Classifier) -> str:
-    """Sixteen hexadecimal digits of all parameters; of a subject without any, of its type's name."""
+    """Sixteen hexadecimal digits of all parameters; of a subject without any, of its type's name.
+
+    One that is asked in a way of its own (a prompt and its labels, one of several labels, a threshold) has
+    another digest for each.
+    """
     digest = hashlib.blake2b(type(subject).__name__.encode(), digest_size=8)
+    digest.update(getattr(subject, "asked", "").encode())
     state: dict[str, Any] = getattr(subject, "state_dict", dict)()
     for name, value in state.items():
         digest.update(name.encode())

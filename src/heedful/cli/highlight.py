@@ -5,7 +5,21 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from heedful.cli.options import AsJson, DataDir, Device, Encoding, OneLabel, Seed, TextColumn, Threshold
+from heedful.cli.asked import asked_by
+from heedful.cli.options import (
+    AsJson,
+    Chat,
+    DataDir,
+    Device,
+    Encoding,
+    Labels,
+    OneLabel,
+    Seed,
+    Template,
+    TextColumn,
+    TextPairColumn,
+    Threshold,
+)
 from heedful.cli.output import print_json, progress, say
 from heedful.cli.stopping import can_be_stopped
 
@@ -43,12 +57,16 @@ def highlight(
         bool, typer.Option("--no-texts", help="Keep texts and words out of everything that is written.")
     ] = False,
     text: TextColumn = None,
+    text_pair: TextPairColumn = None,
     encoding: Encoding = None,
     on: Annotated[
         str, typer.Option("--on", help="The split of a named corpus: train, dev or test.")
     ] = "test",
     audit_label: OneLabel = None,
     threshold: Threshold = None,
+    template: Template = None,
+    labels: Labels = None,
+    chat: Chat = False,
     data_dir: DataDir = None,
     seed: Seed = 0,
     device: Device = "cpu",
@@ -60,13 +78,14 @@ def highlight(
     single word decides this is said, and nothing is painted. Without --audit or --by a small audit of its own
     chooses the map. A command that was stopped goes on when it is given again.
 
-    Example: `heedful highlight runs/sst-dp reviews.csv --out page.html --audit audits/sst-dp`
+    Example: `heedful highlight runs/sst-dp reviews.csv --out page.html --audit audits/sst-dp`. Pairs:
+    `--text premise --text-pair hypothesis`. A language model: `--template prompt.txt --labels "good,bad"`.
     """
     from heedful.highlights.making import highlight_files
     from heedful.highlights.texts import open_texts
-    from heedful.training.model_by_name import Asked
 
-    found = open_texts(texts, text=text, encoding=encoding, on=on, data_dir=data_dir)
+    asked = asked_by(label=audit_label, threshold=threshold, template=template, labels=labels, chat=chat)
+    found = open_texts(texts, text=text, text_pair=text_pair, encoding=encoding, on=on, data_dir=data_dir)
     for note in found.notes:
         say(note)
     with can_be_stopped("What is done so far is kept: give the same command again to go on."):
@@ -78,7 +97,7 @@ def highlight(
             by=by,
             strength=strength,
             keep_texts=not no_texts,
-            asked=Asked(label=audit_label, threshold=threshold),
+            asked=asked,
             device=device,
             seed=seed,
             progress=progress,

@@ -127,13 +127,30 @@ def choose_columns(
     return Columns(chosen["text"], chosen["label"], chosen.get("split"), text_pair, guessed & chosen.keys())
 
 
-def choose_text(columns: Sequence[str], *, source: str, peek: Peek, text: str | None = None) -> str:
-    """The column of texts that need no labels: as said, by its name, the only one, or by what is in it."""
-    if text is not None:
-        return _check("text", text, columns, source)
-    named = [name for name in columns if name]
-    found = _guess("text", columns, taken=()) or (named[0] if len(named) == 1 else None)
-    found = found or _told_by_content(peek(), {}).get("text")
+def choose_texts(
+    columns: Sequence[str],
+    *,
+    source: str,
+    peek: Peek,
+    text: str | None = None,
+    text_pair: str | None = None,
+) -> tuple[str, ...]:
+    """The column of texts that need no labels, and that of a second text, if it was named.
+
+    The first is taken as said, by its name, as the only one, or by what is in it.
+    """
+    said = named_columns(text=text, text_pair=text_pair)
+    chosen = {role: _check(role, name, columns, source) for role, name in said.items()}
+    _refuse_one_column_for_two(chosen, source)
+    if text is None:
+        chosen["text"] = _only_text(columns, chosen, source=source, peek=peek)
+    return (chosen["text"],) if text_pair is None else (chosen["text"], text_pair)
+
+
+def _only_text(columns: Sequence[str], chosen: dict[str, str], *, source: str, peek: Peek) -> str:
+    left = [name for name in columns if name and name not in chosen.values()]
+    found = _guess("text", left, taken=()) or (left[0] if len(left) == 1 else None)
+    found = found or _told_by_content(peek(), chosen).get("text")
     if found is None:
         raise UserError(
             f"{source}: which column holds the text is not obvious among {listed(map(repr, columns))}; "

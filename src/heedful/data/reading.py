@@ -7,7 +7,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from heedful.data.columns import SPLIT_WORDS, Columns, Peek, choose_columns, choose_text
+from heedful.data.columns import SPLIT_WORDS, Columns, Peek, choose_columns, choose_texts
 from heedful.data.corpus import Corpus
 from heedful.data.dealing import chosen_shares
 from heedful.data.gathering import Row, as_label, as_split, as_text, gather_corpus
@@ -81,16 +81,22 @@ def corpus_from(
     return replace(found, roles=columns.roles)
 
 
-def text_column(table: Table, *, text: str | None = None) -> str:
-    """The column of a table that holds its texts, where no labels are needed."""
-    return choose_text(table.columns, source=str(table.path), peek=_peek(table), text=text)
+def text_columns(table: Table, *, text: str | None = None, text_pair: str | None = None) -> tuple[str, ...]:
+    """The column of a table that holds its texts, or the two of pairs, where no labels are needed."""
+    return choose_texts(
+        table.columns, source=str(table.path), peek=_peek(table), text=text, text_pair=text_pair
+    )
 
 
-def texts_from(table: Table, *, text: str | None = None) -> Iterator[tuple[int, str]]:
+def texts_from(
+    table: Table, *, text: str | None = None, text_pair: str | None = None
+) -> Iterator[tuple[int, str]]:
     """The texts of a table that needs no labels, each with the number of its row; missing ones are ""."""
-    name = text_column(table, text=text)
-    for number, (cell,) in table.rows([name]):
-        yield number, as_text(cell, source=str(table.path), place=table.place, number=number)
+    names = text_columns(table, text=text, text_pair=text_pair)
+    source, place = str(table.path), table.place
+    for number, cells in table.rows(list(names)):
+        parts = [as_text(cell, source=source, place=place, number=number) for cell in cells]
+        yield number, parts[0] if len(parts) == 1 else paired(*parts)
 
 
 def read_rows(

@@ -87,6 +87,7 @@ def highlight(
     rankings: Mapping[str, Ranking] | None = None,
     keep_texts: bool = True,
     text: str | None = None,
+    text_pair: str | None = None,
     device: str = "cpu",
     seed: int = 0,
     progress: Progress | None = None,
@@ -95,15 +96,16 @@ def highlight(
     """The words that decide in each text, with what each does to the decision's probability.
 
     `model` is anything that `heedful.audit` takes; `texts` a DataFrame, a list, a dataset, a path …, `text`
-    their column. Words are painted by the map that `audit`, an audit of this model, found best; or `by` name;
-    or else a small audit of its own decides. `strength` is "deletions" or "leave-one-out", by default
-    the first where deletions have a closed form. `rankings` are your own maps by name.
+    their column, and `text_pair` that of a second text, decided together with the first. Words are painted by
+    the map that `audit`, an audit of this model, found best; or `by` name; or else a small audit of its own
+    decides. `strength` is "deletions" or "leave-one-out", by default the first where deletions have a closed
+    form. `rankings` are your own maps by name.
     """
     opened = open_any(model, tokenizer=tokenizer, classes=classes, device=device)
     job = prepare(
         opened.subject,
         opened.name,
-        open_texts(texts, text=text),
+        open_texts(texts, text=text, text_pair=text_pair),
         by=by,
         strength=strength,
         rankings=rankings,
@@ -225,6 +227,7 @@ class Job:
             seed=self.seed,
             texts_kept=self.keep_texts,
             heedful=__version__,
+            roles=self.texts.roles,
         )
 
     def pieces(self) -> Iterator[list[tuple[int, str]]]:

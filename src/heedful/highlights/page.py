@@ -26,7 +26,7 @@ def page_parts(about: About, items: Iterable[Highlight], count: int) -> Iterator
     holds = "these texts" if about.texts_kept else "numbers, and no text or word of yours"
     yield f'<p class="soft">This page holds {holds}, and loads nothing.</p>\n'
     for item in items:
-        yield snippet(item)
+        yield snippet(item, about.roles)
     yield foot_of(f"Made by heedful {about.heedful}, seed {about.seed}.")
 
 

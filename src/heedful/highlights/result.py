@@ -45,7 +45,7 @@ class Highlight:
     """One text: its decision, the words to highlight, and what is to be said where there are none."""
 
     number: int  # of the row, from 0
-    text: str  # "" where texts are left out
+    text: str  # "" where texts are left out; of a pair both, which `heedful.data.pairs.both` takes apart
     decision: str  # "" for a text without words
     probability: float
     words: int  # that were read
@@ -94,6 +94,7 @@ class About:
     seed: int
     texts_kept: bool
     heedful: str
+    roles: tuple[str, ...] = ()  # what the two texts of a pair are called
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON types."""
@@ -103,10 +104,16 @@ class About:
     def from_dict(cls, content: Mapping[str, Any]) -> "About":
         """What `to_dict` wrote."""
         try:
-            known = {one.name: content[one.name] for one in fields(cls)}
+            # Files from before pairs have no roles.
+            known = {one.name: content[one.name] for one in fields(cls) if one.name != "roles"}
         except KeyError as error:
             raise UserError(f"These highlights lack {error}: they are damaged, or made by hand.") from None
-        return cls(**{**known, "classes": tuple(known["classes"]), "defaults": tuple(known["defaults"])})
+        lists = {
+            "classes": known["classes"],
+            "defaults": known["defaults"],
+            "roles": content.get("roles", ()),
+        }
+        return cls(**{**known, **{name: tuple(names) for name, names in lists.items()}})
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,7 +173,7 @@ class Highlights(Sequence[Highlight]):
     def _repr_html_(self) -> str:
         from heedful.highlights.snippet import snippet, snippet_style
 
-        shown = "".join(snippet(item) for item in self.items[:SHOWN])
+        shown = "".join(snippet(item, self.about.roles) for item in self.items[:SHOWN])
         more = f"<p>… and {len(self) - SHOWN:,} more</p>" if len(self) > SHOWN else ""
         return f"<style>{snippet_style()}</style>{shown}{more}"
 

@@ -7,10 +7,12 @@ change is written beside the word, and a dashed line says that the word speaks a
 """
 
 import re
+from collections.abc import Sequence
 from functools import cache
 from html import escape
 from importlib.resources import files
 
+from heedful.data.pairs import PAIR, both
 from heedful.errors import listed
 from heedful.highlights.result import LISTED, Highlight, Mark
 
@@ -22,14 +24,14 @@ _UNSHOWABLE = re.compile(
 )
 
 
-def snippet(item: Highlight) -> str:
-    """The text in an element of the class `heedful-text`."""
+def snippet(item: Highlight, roles: Sequence[str] = ()) -> str:
+    """The text in an element of the class `heedful-text`; each of a pair under what it is called."""
     head = "no decision"
     if item.decision:
         head = f"<b>{shown(item.decision)}</b> {_percent(item.probability)}"
     parts = [f'<p class="heedful-head">{head} · text {item.number + 1:,}</p>']
     if item.text:
-        parts.append(f'<p class="heedful-words" dir="auto">{_painted(item)}</p>')
+        parts += _paragraphs(item, roles)
     elif item.marks:
         parts.append(f'<p class="heedful-words">{_numbers(item)}</p>')
     if item.said:
@@ -70,13 +72,26 @@ def _percent(share: float) -> str:
     return f"{100 * share:.0f} %" if share < 0.995 else "over 99 %"
 
 
-def _painted(item: Highlight) -> str:
-    parts, place = [], 0
+def _paragraphs(item: Highlight, roles: Sequence[str]) -> list[str]:
+    """The text, or both of a pair, which are one with a sign between them."""
+    first = len(both(item.text)[0])
+    spans = [(0, first)] if first == len(item.text) else [(0, first), (first + len(PAIR), len(item.text))]
+    parts = []
+    for place, (begin, end) in enumerate(spans):
+        if len(spans) > 1 and roles:
+            parts.append(f'<p class="heedful-role">{shown(roles[place])}</p>')
+        parts.append(f'<p class="heedful-words" dir="auto">{_painted(item, begin, end)}</p>')
+    return parts
+
+
+def _painted(item: Highlight, begin: int, end: int) -> str:
+    parts, place = [], begin
     for mark in item.marks:
-        parts.append(shown(item.text[place : mark.start]))
-        parts.append(_mark(mark, shown(item.text[mark.start : mark.end])))
-        place = mark.end
-    return "".join([*parts, shown(item.text[place:])])
+        if begin <= mark.start < end:
+            parts.append(shown(item.text[place : mark.start]))
+            parts.append(_mark(mark, shown(item.text[mark.start : mark.end])))
+            place = mark.end
+    return "".join([*parts, shown(item.text[place:end])])
 
 
 def _mark(mark: Mark, inside: str) -> str:

@@ -16,7 +16,7 @@ from heedful.data.catalogue import CATALOGUE
 from heedful.data.corpus import Corpus
 from heedful.data.huggingface import is_dataset
 from heedful.data.named import load_data
-from heedful.data.reading import text_column, texts_from
+from heedful.data.reading import text_columns, texts_from
 from heedful.data.tables import open_table
 from heedful.data.tables.held import open_held
 from heedful.errors import UserError, choose_from
@@ -32,6 +32,7 @@ class Texts:
     name: str
     walk: Callable[[], Iterator[str]]
     notes: tuple[str, ...] = ()
+    roles: tuple[str, ...] = ()  # what the two texts of a pair are called
 
 
 @dataclass(frozen=True)
@@ -47,19 +48,25 @@ def open_texts(
     source: Any,
     *,
     text: str | None = None,
+    text_pair: str | None = None,
     encoding: str | None = None,
     on: str = "test",
     data_dir: str | Path | None = None,
 ) -> Texts:
-    """Texts of a file, a named corpus (its split `on`), a dataset, a DataFrame, a dictionary or a list."""
+    """Texts of a file, a named corpus (its split `on`), a dataset, a DataFrame, a dictionary or a list.
+
+    `text` names their column, `text_pair` that of a second text, decided together with the first.
+    """
     choose_from("split", on, SPLITS)
     named = isinstance(source, str) and (source in CATALOGUE or source.startswith("hf:"))
     if named or (isinstance(source, str | Path) and Path(source).expanduser().is_dir()):
-        corpus = load_data(source, data_dir=data_dir, text=text, encoding=encoding, learn=False)
+        corpus = load_data(
+            source, data_dir=data_dir, text=text, text_pair=text_pair, encoding=encoding, learn=False
+        )
         part = corpus.split(on)
-        return Texts(f"{corpus.name} ({on})", lambda: iter(part.texts), tuple(corpus.notes))
+        return Texts(f"{corpus.name} ({on})", lambda: iter(part.texts), tuple(corpus.notes), corpus.roles)
     if isinstance(source, Corpus):
-        return Texts(source.name, lambda: iter(source.texts))
+        return Texts(source.name, lambda: iter(source.texts), roles=source.roles)
     if isinstance(source, str | Path):
         path = Path(source).expanduser()
         table = open_table(path, encoding=encoding)
@@ -67,11 +74,15 @@ def open_texts(
     else:
         table = open_held(source.to_pandas() if is_dataset(source) else source)
         name = str(table.path)
-    column = text_column(table, text=text)
+    columns = text_columns(table, text=text, text_pair=text_pair)
     notes = [note for note in table.notes if note]
     if text is None and len(table.columns) > 1:
-        notes.append(f"Guessed: texts from column {column!r} (say otherwise with --text).")
-    return Texts(name, lambda: (found for _, found in texts_from(table, text=column)), tuple(notes))
+        notes.append(f"Guessed: texts from column {columns[0]!r} (say otherwise with --text).")
+
+    def walk() -> Iterator[str]:
+        return (found for _, found in texts_from(table, text=columns[0], text_pair=text_pair))
+
+    return Texts(name, walk, tuple(notes), columns if text_pair is not None else ())
 
 
 def survey(texts: Texts, most: int, *, seed: int = 0) -> Survey:

@@ -65,6 +65,8 @@ class TransformerSubject(nn.Module):
         if classes is None:
             decide, classes = check_task(network.config, name)
         self.runner, self.classes = Runner(network, decide), tuple(classes)
+        # What makes another classifier of the same parameters; most are asked nothing.
+        self.asked = repr((*template, special, *self.classes)) if template or decide is not None else ""
         self.longest = longest(network, tokenizer)
         self.cutter = Cutter(
             tokenizer,
