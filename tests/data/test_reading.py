@@ -350,6 +350,44 @@ def test_a_folder_with_nothing_useful_is_refused_with_what_is_in_it(tmp_path):
     assert "has no columns" in refusal(tmp_path / "empty", text="text")
 
 
+def write_shards(folder: Path, rows, cuts, names=None) -> Path:
+    folder.mkdir()
+    for number, (first, last) in enumerate(zip([0, *cuts], [*cuts, len(rows)], strict=True)):
+        name = names[number] if names else f"part-{number:05d}.parquet"
+        write_parquet(folder / name, rows[first:last])
+    return folder
+
+
+def test_a_folder_of_parquet_shards_is_one_table(tmp_path):
+    rows = [(f"text {n} of many", None if n == 2500 else "xy"[n % 2]) for n in range(3001)]
+    whole = read_corpus(write_parquet(tmp_path / "many.parquet", rows))
+    shards = read_corpus(write_shards(tmp_path / "many", rows, (7, 1100, 2900)))
+    assert shards.fingerprint == whole.fingerprint
+    assert shards.name == whole.name == "many"
+    assert "Read 4 Parquet shards of many as one table." in shards.notes
+    assert "Dropped 1 row without a label (the first is row 2,501)." in shards.notes
+    assert list(read_rows(tmp_path / "many")) == list(read_rows(tmp_path / "many.parquet"))
+
+
+def test_shards_named_after_splits_say_the_split(tmp_path):
+    rows = [(f"text {n}", "xy"[n % 2]) for n in range(60)]
+    names = ["test-00000-of-00001.parquet", "train-00000-of-00002.parquet", "train-00001-of-00002.parquet"]
+    corpus = read_corpus(write_shards(tmp_path / "hub", rows, (10, 30), names))
+    assert set(corpus.split("test").texts) == {text for text, _ in rows[:10]}
+    assert len(corpus.split("train")) + len(corpus.split("dev")) == 50
+
+
+def test_shards_that_do_not_belong_together_are_refused(tmp_path):
+    folder = write_shards(tmp_path / "f", TWELVE, (6,))
+    write_parquet(folder / "part-2.parquet", TWELVE, ("review", "label"))
+    assert "part-2.parquet has other columns than part-00000.parquet" in refusal(folder)
+    names = ["train-0.parquet", "more.parquet"]
+    assert "more.parquet, which is not" in refusal(write_shards(tmp_path / "g", TWELVE, (6,), names))
+    (folder / "part-2.parquet").write_bytes(b"PAR1")
+    assert "is not a whole Parquet file" in refusal(folder)
+    assert "leave out --encoding" in refusal(write_shards(tmp_path / "h", TWELVE, (6,)), encoding="utf-8")
+
+
 # What is bad
 
 

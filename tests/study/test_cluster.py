@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from clusters import Cluster, wait_for
+from clusters import Cluster, wait_for, worker_processes
 from typer.testing import CliRunner
 
 from heedful.cli import app
@@ -149,6 +149,35 @@ def test_three_kills_at_random_moments_change_nothing(round_, cluster, twenty, t
     done = killed_round(cluster, twenty, tmp_path / "far", random.Random(100 + round_))
     assert len(done) == 3, "the study ended before all kills: make its cells longer"
     same_results(tmp_path / "local", tmp_path / "far")
+
+
+LATE = """
+import sys
+import heedful.study.cluster_workers as workers
+workers.GIVE_UP = 0.2  # long before a process has imported what it needs
+workers.serve_workers(sys.argv[1], workers=2, say=lambda sentence: print(sentence, flush=True))
+"""
+
+
+@pytest.mark.nightly
+@linux
+def test_workers_that_came_too_late_are_ended_and_it_is_said(cluster, tmp_path):
+    with open(tmp_path / "late.log", "wb") as log:
+        late = subprocess.Popen([sys.executable, "-c", LATE, cluster.address], stdout=log, stderr=log)
+    try:
+        wait_for(lambda: b"could not come" in (tmp_path / "late.log").read_bytes())
+        started = set()
+        until = time.monotonic() + 15
+        while time.monotonic() < until:
+            there = set(worker_processes(late.pid))
+            assert len(there) <= 2  # those that were given up are gone
+            started |= there
+            time.sleep(0.05)
+        assert len(started) > 2, "none was tried again"
+        assert b"workers are at" not in (tmp_path / "late.log").read_bytes()
+    finally:
+        late.kill()
+        late.wait()
 
 
 @pytest.mark.slow

@@ -16,6 +16,8 @@ from word_subjects import VOCABULARY, many_texts, model
 from heedful.data.encoded import encode_texts
 from heedful.errors import UserError
 from heedful.records import read_rows
+from heedful.records.rows import read_parts
+from heedful.trials import stream as stream_module
 from heedful.trials.erasure.until_flip import Erasures, erase
 from heedful.trials.erasure.word_erasures import WordErasures, word_erasures
 from heedful.trials.stream import sample_rows, stream
@@ -44,6 +46,29 @@ def test_every_text_has_one_row_and_keeps_its_number(tmp_path):
     assert done.batches == len(list((tmp_path / "a").glob("part-*.parquet"))) > 5
     # `first` counts the texts walked before.
     assert sorted(rows["first"].unique()) == sorted(np.cumsum([0, *told[:-1]]))
+
+
+def test_of_many_rows_some_are_drawn_and_one_part_is_held_at_a_time(tmp_path, monkeypatch):
+    done = stream(lengths_trial, model(), encoded(), tmp_path / "a", recipe={}, places=29)
+    whole = done.rows()
+    pd.testing.assert_frame_equal(done.rows(37), whole)
+    read = []
+    monkeypatch.setattr(
+        stream_module, "read_parts", lambda parts: read.append(len(parts)) or read_parts(parts)
+    )
+    drawn = done.rows(11, seed=3)
+    assert read == [1] * done.batches
+    assert len(drawn) == 11
+    assert drawn["instance"].is_monotonic_increasing
+    taken = whole.set_index("instance").loc[drawn["instance"]].reset_index()
+    pd.testing.assert_frame_equal(drawn, taken[drawn.columns])
+    pd.testing.assert_frame_equal(drawn, done.rows(11, seed=3))
+    assert drawn["instance"].tolist() != done.rows(11, seed=4)["instance"].tolist()
+    # Every text has the same chance, the long ones in the first parts and the short ones in the last.
+    counts = np.zeros(37)
+    for seed in range(200):
+        counts[done.rows(11, seed=seed)["instance"]] += 1
+    assert abs(counts / 200 - 11 / 37).max() < 0.14
 
 
 def test_texts_are_streamed_as_well_as_ids(tmp_path):

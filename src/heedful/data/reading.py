@@ -1,4 +1,4 @@
-"""A user's own texts: CSV and its kin, JSON lines, Parquet, Excel, or a folder of files by label."""
+"""A user's own texts: CSV and its kin, JSON lines, Parquet, Excel, a folder of shards or labelled files."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,6 +15,7 @@ from heedful.data.label_rules import LabelRule
 from heedful.data.pairs import paired
 from heedful.data.tables import Table, open_table
 from heedful.data.tables.lines import decoded
+from heedful.data.tables.shards import shards_in
 from heedful.data.tables.unpacking import is_there
 from heedful.errors import UserError, nearest
 
@@ -38,8 +39,8 @@ def read_corpus(
     learn: bool = True,
     rule: LabelRule | None = None,
 ) -> Corpus:
-    """Read a file, or a folder LABEL/*.txt or SPLIT/LABEL/*.txt, as a corpus; what was guessed is in its
-    notes.
+    """Read a file, a folder of Parquet shards, or one LABEL/*.txt or SPLIT/LABEL/*.txt, as a corpus; what
+    was guessed is in its notes.
 
     `text`, `label` and `split` name columns, `text_pair` that of a second text. Without a split, rows are
     dealt to train, dev and test, stratified by class, so that test is large enough to judge by; `test_share`
@@ -49,13 +50,12 @@ def read_corpus(
     """
     path = Path(path)
     options: dict[str, Any] = {"seed": seed, "shares": chosen_shares(shares, test_share), "learn": learn}
-    if is_there(path) and path.is_dir():
-        return _read_folder(
-            path, (text, label, split, text_pair), encoding=encoding, name=name, options=options
-        )
     said = {"text": text, "label": label, "split": split, "text_pair": text_pair}
+    if is_there(path) and path.is_dir() and not shards_in(path):
+        return _read_folder(path, [*said.values()], encoding=encoding, name=name, options=options)
     table = open_table(path, encoding=encoding)
-    return corpus_from(table, name=name or path.name.split(".")[0], said=said, rule=rule, **options)
+    name = name or path.name.split(".")[0] or path.resolve().name
+    return corpus_from(table, name=name, said=said, rule=rule, **options)
 
 
 def corpus_from(

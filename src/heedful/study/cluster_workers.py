@@ -15,10 +15,10 @@ from heedful.study.cluster import LOOPBACK, quietly
 from heedful.study.processes import ONE_THREAD, cores
 
 import dask  # isort: skip  # that it is there, and if not what to do, is said by the import above
-from distributed import Nanny  # isort: skip
+from distributed import Nanny, Status  # isort: skip
 
 WAIT = 1.0  # seconds between two looks for a scheduler that is not there
-GIVE_UP = 10  # seconds in which a worker must have come to its scheduler
+GIVE_UP = 120  # seconds in which a worker must have come to its scheduler: a busy machine imports slowly
 
 
 def serve_workers(
@@ -47,32 +47,56 @@ def serve_workers(
 
 
 async def _serve(address: str, workers: int, host: str, say: Callable[[str], None]) -> None:
-    told = ""
-    while True:
-        if await _is_there(address):
-            nannies = [_nanny(address, host) for _ in range(workers)]
-            try:
-                # One that cannot come, because the scheduler has just gone again, must not end the others.
-                await asyncio.gather(*nannies, return_exceptions=True)
-                say(told := f"{workers} workers are at {address}. Ctrl-C stops them.")
-                await asyncio.gather(*(nanny.finished() for nanny in nannies), return_exceptions=True)
-            finally:
-                await asyncio.gather(*(nanny.close(timeout=2) for nanny in nannies), return_exceptions=True)
-        waiting = f"There is no scheduler at {address}; waiting for it …"
-        if told != waiting:
-            say(told := waiting)
-        await asyncio.sleep(WAIT)
+    up, told = 0, ""
+
+    def tell(sentence: str) -> None:
+        nonlocal told
+        if told != sentence:
+            say(told := sentence)
+
+    async def keep_one() -> None:
+        """A worker, made anew whenever its scheduler went away or it could not come."""
+        nonlocal up
+        while True:
+            if await _is_there(address):
+                nanny = _Nanny(
+                    address,
+                    nthreads=1,
+                    host=host,
+                    dashboard=False,
+                    death_timeout=GIVE_UP,
+                    silence_logs=logging.CRITICAL,
+                )
+                try:
+                    await nanny
+                    up += 1
+                    if up == workers:
+                        tell(f"{workers} workers are at {address}. Ctrl-C stops them.")
+                    try:
+                        await nanny.finished()
+                    finally:
+                        up -= 1
+                except (OSError, RuntimeError, TimeoutError) as error:  # the scheduler has just gone again
+                    tell(f"A worker could not come to {address} ({type(error).__name__}); trying again …")
+                finally:
+                    with suppress(OSError, TimeoutError):
+                        await nanny.close(timeout=2)
+            else:
+                tell(f"There is no scheduler at {address}; waiting for it …")
+            await asyncio.sleep(WAIT)
+
+    await asyncio.gather(*(keep_one() for _ in range(workers)))
 
 
-def _nanny(address: str, host: str) -> Nanny:
-    return Nanny(
-        address,
-        nthreads=1,
-        host=host,
-        dashboard=False,
-        death_timeout=GIVE_UP,
-        silence_logs=logging.CRITICAL,
-    )
+class _Nanny(Nanny):  # type: ignore[misc]
+    """A nanny that leaves no process behind which did not come up in time: Dask's own forgets it."""
+
+    async def kill(self, timeout: float = 5, reason: str = "nanny-kill") -> None:
+        child = self.process
+        if child is not None and child.status == Status.starting and child.process is not None:
+            await child.process.kill()
+        else:
+            await super().kill(timeout=timeout, reason=reason)
 
 
 async def _is_there(address: str) -> bool:

@@ -1,7 +1,8 @@
 """Tables on disk as streams of rows: CSV and its kin, JSON lines, Parquet (each plain or gzipped) and Excel.
 
-A file is walked, never loaded, so it may be larger than memory; whatever is wrong with it is said with its
-line, and no file, however small, can make the reader take memory without end.
+A folder of Parquet shards is one table. A file is walked, never loaded, so it may be larger than memory;
+whatever is wrong with it is said with its line, and no file, however small, can make the reader take memory
+without end.
 """
 
 from collections.abc import Iterator, Sequence
@@ -11,8 +12,9 @@ from heedful.data.tables.excel import open_excel
 from heedful.data.tables.json_lines import open_json_lines
 from heedful.data.tables.parquet import open_parquet
 from heedful.data.tables.separated import open_separated
+from heedful.data.tables.shards import ENDING, open_shards, shards_in
 from heedful.data.tables.table import Cells, Table
-from heedful.data.tables.unpacking import check_there, shortened
+from heedful.data.tables.unpacking import check_there, is_there, shortened
 from heedful.errors import UserError
 
 _TEXT_FORMATS = {
@@ -31,19 +33,22 @@ def open_table(path: Path, *, encoding: str | None = None) -> Table:
 
     Refuses a file that is missing or empty, and one that names a column twice.
     """
-    check_there(path)
-    ending = Path(path.name.lower().removesuffix(".gz")).suffix
+    if is_there(path) and path.is_dir() and shards_in(path):
+        ending = ENDING
+    else:
+        check_there(path)
+        ending = Path(path.name.lower().removesuffix(".gz")).suffix
     if ending not in FORMATS:
         raise UserError(
             f"{path} must end in {', '.join(FORMATS)} (each also with .gz), or be a folder of "
-            f"text files, but it ends in {ending or 'nothing'!r}."
+            f"Parquet shards or text files, but it ends in {ending or 'nothing'!r}."
         )
     if ending in _TEXT_FORMATS:
         table = _TEXT_FORMATS[ending](path, encoding)
     elif encoding is not None:
         raise UserError(f"{path} knows its encoding itself: leave out --encoding.")
     else:
-        table = _OTHER_FORMATS[ending](path)
+        table = open_shards(path) if path.is_dir() else _OTHER_FORMATS[ending](path)
     twice = sorted({name for name in table.columns if name and table.columns.count(name) > 1})
     if twice:
         raise UserError(f"{path} has more than one column named {shortened(twice[0])!r}: rename all but one.")
