@@ -419,6 +419,10 @@ def test_an_empty_file_is_refused(tmp_path, name, content):
     assert f"{name} is empty" in sentence or (content and "not a whole Parquet file" in sentence)
 
 
+def test_a_header_of_commas_alone_is_refused(tmp_path):  # found by `bench fuzz --seed 2026`, case 48635
+    assert "not obvious among '', ''" in refusal(write(tmp_path / "a.csv", ",\na,b\n"))
+
+
 def test_a_header_alone_is_refused(tmp_path):
     assert "a.csv has no rows" in refusal(write(tmp_path / "a.csv", "text,label\n"))
     empty = pa.table({"text": pa.array([], pa.string()), "label": pa.array([], pa.string())})

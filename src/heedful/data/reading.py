@@ -123,7 +123,7 @@ def _columns(table: Table, **said: str | None) -> Columns:
 def _peek(table: Table) -> Peek:
     def peek() -> dict[str, list[object]]:
         named = [name for name in table.columns if name]
-        first = [cells for _, cells in islice(table.rows(named), _PEEKED_ROWS)]
+        first = [cells for _, cells in islice(table.rows(named), _PEEKED_ROWS)] if named else []
         return {name: [cells[place] for cells in first] for place, name in enumerate(named)}
 
     return peek

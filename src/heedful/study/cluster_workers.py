@@ -88,7 +88,7 @@ async def _serve(address: str, workers: int, host: str, say: Callable[[str], Non
     await asyncio.gather(*(keep_one() for _ in range(workers)))
 
 
-class _Nanny(Nanny):  # type: ignore[misc]
+class _Nanny(Nanny):
     """A nanny that leaves no process behind which did not come up in time: Dask's own forgets it."""
 
     async def kill(self, timeout: float = 5, reason: str = "nanny-kill") -> None:
