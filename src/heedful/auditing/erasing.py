@@ -19,6 +19,8 @@ from heedful.errors import UserError, choose_from
 from heedful.files import check_folder
 from heedful.models.building import Classifier
 from heedful.models.subject import why_not
+from heedful.models.transformers import TransformerSubject
+from heedful.models.transformers.any_layer import AtLevel
 from heedful.records import Finding
 from heedful.store import digest_of
 from heedful.trials.erasure.deletion import WAYS
@@ -71,7 +73,8 @@ def erase_split(
     The subject is a run or its folder, which has its own texts, hf:NAME or any `Subject` with `data`.
     `rankings` are names, all that it can have unless said; `own` are yours by name: a function
     (`rankings.ranking`), or a file of scores (.npy, .json). `level` "words" is the lower layer of a
-    hierarchical model. Rows go to `out`, by default a folder of the run, or below trials.
+    hierarchical model, "layer-2" or "layer-2-head-5" any of a transformer's. Rows go to `out`, by default a
+    folder of the run, or below trials.
     """
     known = WORD_RANKINGS if at_input else RANKINGS
     _check(known, rankings, own or {}, level=level, at_input=at_input, how=how)
@@ -160,6 +163,9 @@ def _askable(
             f"There is no attention layer to erase at ({reason.rstrip('.')}): take words out of the texts, "
             "with --input."
         )
+    if isinstance(subject, TransformerSubject) and level != "final":
+        AtLevel(subject, level)  # refuses what is not there
+        return None if rankings is None else list(rankings)
     lower = isinstance(subject, Classifier) and subject.settings.hierarchical
     choose_from("attention level of this model", level, ("final", "words") if lower else ("final",))
     return None if rankings is None else list(rankings)

@@ -16,6 +16,7 @@ from heedful.cli.options import (
     SplitColumn,
     TestShare,
     TextColumn,
+    TextPairColumn,
 )
 from heedful.cli.output import print_json, print_table, progress, say
 from heedful.cli.places import default_folder
@@ -38,6 +39,12 @@ def debate(
         typer.Option("--data", help="Texts of somebody's model: a corpus by name, or a file."),
     ] = None,
     label_map: LabelMap = None,
+    level: Annotated[
+        str | None,
+        typer.Option(
+            "--level", help="Of a transformer: debate this layer or head, layer-2, layer-2-head-5 …"
+        ),
+    ] = None,
     model: Annotated[
         str | None, typer.Option("--model", help="Of a corpus: a model or preset. Default: biLSTM and tanh.")
     ] = None,
@@ -62,6 +69,7 @@ def debate(
     ] = None,
     data_dir: DataDir = None,
     text: TextColumn = None,
+    text_pair: TextPairColumn = None,
     label: LabelColumn = None,
     split: SplitColumn = None,
     encoding: Encoding = None,
@@ -99,8 +107,14 @@ def debate(
         data_dir=data_dir,
         device=device,
         label_map=None if label_map is None else read_label_map(label_map),
+        level=level,
         columns=reading_options(
-            text=text, label=label, split=split, encoding=encoding, test_share=test_share
+            text=text,
+            text_pair=text_pair,
+            label=label,
+            split=split,
+            encoding=encoding,
+            test_share=test_share,
         ),
     )
     folder = out or _default(source, prepared.run is not None, prepared.trainings.models[0], quick)

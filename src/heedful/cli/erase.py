@@ -17,6 +17,7 @@ from heedful.cli.options import (
     Scheduler,
     Seed,
     TextColumn,
+    TextPairColumn,
 )
 from heedful.cli.output import print_json, print_table, progress, say
 from heedful.cli.stopping import can_be_stopped
@@ -45,7 +46,11 @@ def erase(
     ] = None,
     level: Annotated[
         str,
-        typer.Option("--level", help="Which attention layer: final, or words (of a hierarchical model)."),
+        typer.Option(
+            "--level",
+            help="Which attention layer: final, words (of a hierarchical model), or any of a transformer: "
+            "layer-2, layer-2-head-5 …",
+        ),
     ] = "final",
     at_input: Annotated[
         bool, typer.Option("--input", help="Take words out of the texts, and read them again.")
@@ -60,6 +65,7 @@ def erase(
         Path | None, typer.Option("--out", help="Folder for the results. Default: trials/… in the run.")
     ] = None,
     text: TextColumn = None,
+    text_pair: TextPairColumn = None,
     label: LabelColumn = None,
     split_column: Annotated[
         str | None, typer.Option("--split-column", help="Column of --data with train, dev or test.")
@@ -83,7 +89,8 @@ def erase(
 
     Example: `heedful erase runs/sst-dp`, or `heedful erase runs/sst-dp --input --limit 500`, or
     `heedful erase runs/sst-dp --rankings attention,captum=scores.npy`, or
-    `heedful erase hf:my/classifier --data reviews.csv --input --limit 50`
+    `heedful erase hf:my/classifier --data reviews.csv --input --limit 50`, or at one head of a transformer
+    `--level layer-2-head-5`
     """
     from heedful.auditing.erasing import erase_split
     from heedful.data.columns import reading_options
@@ -109,7 +116,9 @@ def erase(
             seed=seed,
             device=device,
             data_dir=data_dir,
-            columns=reading_options(text=text, label=label, split=split_column, encoding=encoding),
+            columns=reading_options(
+                text=text, text_pair=text_pair, label=label, split=split_column, encoding=encoding
+            ),
             label_map=None if label_map is None else read_label_map(label_map),
             progress=progress,
         )

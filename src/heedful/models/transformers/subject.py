@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from heedful.data.batches import Batch
 from heedful.data.pairs import PAIR
-from heedful.errors import UserError, choose_from
+from heedful.errors import UserError
 from heedful.models.trace import Trace
 from heedful.models.transformers.last_layer import LastLayer, find_last_layer
 from heedful.models.transformers.network import Runner
@@ -140,8 +140,14 @@ class TransformerSubject(nn.Module):
 
     @torch.no_grad()
     def trace(self, batch: Batch, level: str = "final") -> Trace:
-        """The last attention from the deciding position: R heads over pieces; the items are words."""
-        choose_from("attention level of a transformer", level, ("final",))
+        """The last attention from the deciding position: R heads over pieces; the items are words.
+
+        Another `level` is any layer, or a head of it: layer-2, layer-2-head-5.
+        """
+        if level != "final":
+            from heedful.models.transformers.any_layer import layer_trace
+
+            return layer_trace(self, batch, level)
         self._refuse("trace")
         assert self.last is not None
         return trace_of(self.last, list(self.groups(batch)), len(batch))

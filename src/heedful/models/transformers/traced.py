@@ -6,6 +6,7 @@ erased and whose value is 0 has the rest.
 """
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -15,11 +16,14 @@ from heedful.models.trace import Trace
 from heedful.models.transformers.last_layer import PIECES, LastLayer, Seen
 from heedful.models.transformers.pieces import Group
 
+if TYPE_CHECKING:
+    from heedful.models.transformers.any_layer import AnyLayer
+
 SUNK = 1e-3  # weights of a row that lack more than this of 1 have gone to a sink
 
 
-def trace_of(last: LastLayer, parts: Sequence[Group], texts: int) -> Trace:
-    """What the last layer saw of B texts, given in groups of equal length."""
+def trace_of(last: "LastLayer | AnyLayer", parts: Sequence[Group], texts: int) -> Trace:
+    """What the last layer, or another, saw of B texts, given in groups of equal length."""
     seen = [last.see(group.inputs) for group in parts]
     sinks = any(bool((one.weights.sum(-1) < 1 - SUNK).any()) for one in seen)
     slots = {
@@ -49,7 +53,7 @@ def trace_of(last: LastLayer, parts: Sequence[Group], texts: int) -> Trace:
                 weights[row, :, count] = (1 - weights[row, :, :count].sum(-1)).clamp(min=0)
     weights = weights / weights.sum(-1, keepdim=True)  # rounding
     rows = weights.shape
-    if last.one_row:
+    if isinstance(last, LastLayer) and last.one_row:
         head, state = _row_head(last, parts, seen, texts)
     else:
         head, state = _layer_head(last, parts, seen, texts)
@@ -65,7 +69,7 @@ def trace_of(last: LastLayer, parts: Sequence[Group], texts: int) -> Trace:
 
 
 def _empty_values(
-    last: LastLayer, parts: Sequence[Group], seen: Sequence[Seen], width: int, texts: int
+    last: "LastLayer | AnyLayer", parts: Sequence[Group], seen: Sequence[Seen], width: int, texts: int
 ) -> Tensor:
     """Room for the values of heads (B,R,S,D), or for unit vectors that all heads share (B,1,S,L)."""
     if last.one_row:
@@ -100,7 +104,7 @@ def _row_head(
 
 
 def _layer_head(
-    last: LastLayer, parts: Sequence[Group], seen: Sequence[Seen], texts: int
+    last: "LastLayer | AnyLayer", parts: Sequence[Group], seen: Sequence[Seen], texts: int
 ) -> tuple[Callable[..., Tensor], Tensor]:
     """The rest of the network from weights (N,R,L); the state (B,1) is the number of the text.
 

@@ -18,6 +18,8 @@ from heedful.data.named import load_data
 from heedful.data.words import rules_for
 from heedful.errors import UserError, check_seed, choose_from
 from heedful.files import folder_atomically
+from heedful.models.transformers import TransformerSubject
+from heedful.models.transformers.any_layer import AtLevel
 from heedful.papers.debate import sanity
 from heedful.papers.debate.in_hand import SubjectBench
 from heedful.papers.debate.stage import Stage
@@ -113,13 +115,15 @@ def debate_on(
     columns: dict[str, Any] | None = None,
     label_map: Mapping[str, str] | None = None,
     device: str = "cpu",
+    level: str | None = None,
     **changes: Any,
 ) -> Debate:
     """Prepare a debate about a run folder, about a model by name on a corpus, or about anybody's model.
 
     Nothing is trained yet. `seeds` is how many trainings are compared, and `seed` the first of theirs; a run
     brings its own. A model that is not ours to train (hf:NAME, or any `Subject`) needs `data`, whose labels
-    `label_map` may match to its classes; it is asked what can be asked without a training.
+    `label_map` may match to its classes; it is asked what can be asked without a training. `level` is any
+    layer or head of a transformer (layer-2, layer-2-head-5), in the place of its last.
     """
     check_seed(seed)
     count = seeds or (QUICK_SEEDS if quick else SEEDS)
@@ -134,7 +138,10 @@ def debate_on(
             raise UserError("A debate about somebody's model needs labelled texts: name them with --data.")
         where: dict[str, Any] = {"data_dir": data_dir, **(columns or {})}
         corpus = load_data(data, learn=False, **where) if isinstance(data, str | Path) else data
-        return _about_subject(open_subject(source, corpus, label_map=label_map, device=device), taken)
+        audited = open_subject(source, corpus, label_map=label_map, device=device)
+        return _about_subject(audited if level is None else _at(audited, level), taken)
+    if level is not None:
+        raise UserError("--level names a layer or head of a transformer: give hf:NAME with --data.")
     if is_run:
         if model is not None or changes:
             raise UserError(f"{source} is a run, which has its model and settings: leave those out.")
@@ -152,6 +159,16 @@ def debate_on(
 def is_model(source: Any) -> bool:
     """Whether this is a model by itself: no run, which knows its texts, and no texts."""
     return not isinstance(source, str | Path) or is_of_hub(source)
+
+
+def _at(audited: Audited, level: str) -> Audited:
+    """The same at one layer or head."""
+    if not isinstance(audited.subject, TransformerSubject):
+        raise UserError(f"This model has no {level}: layers and heads are those of a transformer.")
+    subject = AtLevel(audited.subject, level)
+    return replace(
+        audited, subject=subject, name=f"{audited.name} {level}", notes=(*audited.notes, subject.notes[-1])
+    )
 
 
 def _about_subject(audited: Audited, limit: int) -> Debate:

@@ -8,9 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 
-from heedful.errors import UserError
+from heedful.models.transformers.any_layer import place_of
 from heedful.models.transformers.subject import TransformerSubject
-from heedful.models.transformers.tapping import Call
 from heedful.trials.rankings.attention_gradient import attention_gradient
 from heedful.trials.rankings.attention_rankings import LastRead, flow, of_layer, one_head, rollout
 from heedful.trials.rankings.ranking import Ranking, ranking_of
@@ -19,7 +18,6 @@ from heedful.trials.rankings.value_zeroing import value_zeroing
 
 MOST_HEADS = 16  # heads that are ranked one by one
 HEAD = re.compile(r"head-\d+-only")  # what they are called, counted from 1
-LAYER = re.compile(r"layer-(\d+)(?:-head-(\d+))?")  # any layer, or head of it, counted from 1
 
 
 @dataclass(frozen=True)
@@ -72,27 +70,6 @@ def transformer_rankings(subject: TransformerSubject, *, all_of_them: bool = Fal
 
 
 def layer_ranking(subject: TransformerSubject, name: str) -> Ranking | None:
-    """The ranking that layer-N or layer-N-head-M names; None for another name. One that is not there, and a
-    network whose attention does not go from a text to itself, are refused."""
-    asked = LAYER.fullmatch(name)
-    if asked is None:
-        return None
-    config = subject.network.config
-    single = getattr(subject.network, "single", True)
-    if subject.entry is None or not single or getattr(config, "is_encoder_decoder", False):
-        raise UserError(f"There is no ranking {name}: the layers of this model are not seen one by one.")
-    heads: list[int] = []
-
-    def count(call: Call) -> None:
-        heads.append(call.weights.shape[1])
-
-    group = subject.groups(subject.encode(["Heads"]))[0]
-    with subject.entry.way.tapped(subject.network, count):
-        subject.runner(group.inputs)
-    layer, head = int(asked[1]), None if asked[2] is None else int(asked[2])
-    if not 1 <= layer <= len(heads) or (head is not None and not 1 <= head <= heads[layer - 1]):
-        raise UserError(
-            f"There is no ranking {name}: this model has {len(heads)} layers of "
-            f"{max(heads)} heads, counted from 1."
-        )
-    return ranking_of(partial(of_layer, layer=layer - 1, head=None if head is None else head - 1))
+    """The ranking that layer-N or layer-N-head-M names; None for another name, and as `place_of` refuses."""
+    place = place_of(subject, name)
+    return None if place is None else ranking_of(partial(of_layer, layer=place.layer, head=place.head))
