@@ -30,9 +30,13 @@ CLAIMED = r"Claim|Estimate|Finding|Interval"  # papers: functions that give thes
 
 TARGETS: dict[str, str] = {
     **{f"auditing/{name}.py": "" for name in ("rule", "skill", "instead", "sampling")},
+    "auditing/steady.py": r"Answer|Finding|dict",
     **{
         f"auditing/questions/{name}.py": ""
-        for name in ("adversary", "agreement", "answer", "foretells", "labels", "needed", "stable", "top")
+        for name in (
+            "adversary", "agreement", "answer", "dropout", "foretells", "halves", "head", "labels", "needed",
+            "noise", "stable", "top",
+        )
     },
     **{
         f"records/{name}.py": ""
@@ -65,7 +69,16 @@ TARGETS: dict[str, str] = {
 # Which tests may catch a mutant, by the part that its file is in.
 TESTS: dict[str, tuple[str, ...]] = {
     "auditing": tuple(
-        f"tests/auditing/test_{name}.py" for name in ("rule", "heat_map_skill", "questions", "sampling")
+        f"tests/auditing/test_{name}.py"
+        for name in (
+            "rule",
+            "thresholds",
+            "heat_map_skill",
+            "questions",
+            "answers_of_others",
+            "questions_of_others",
+            "sampling",
+        )
     ),
     "records": ("tests/records",),
     "study": tuple(f"tests/study/test_{name}.py" for name in ("controls", "seeds", "pooling")),

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from heedful.understanding.errata import check_errata, errata_frame
+from heedful.understanding.errata import check_errata
 
 PAGE = Path(__file__).parents[2] / "docs" / "errata.md"
 EXACT = {"44", "45, 46", "64", "71", "82", "after 82", "83"}
@@ -37,7 +37,7 @@ def test_mirrored_words_have_opposite_polarity_and_not_opposite_attention(found)
 
 def test_the_page_lists_every_erratum():
     text = PAGE.read_text(encoding="utf-8")
-    frame = errata_frame()
-    assert len(frame) == 9
-    for equation in frame["equation"]:
-        assert f"| {equation} |" in text
+    errata = check_errata()
+    assert len(errata) == 9
+    for one in errata:
+        assert f"| {one.equation} |" in text

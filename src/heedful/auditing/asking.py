@@ -58,8 +58,6 @@ class Asking:
     say: Say = lambda sentence: None
     seconds: dict[str, float] = field(default_factory=dict)
 
-    one_model = True  # what is read is one model, and not a recipe
-
     def measure(self, question: Question) -> pd.DataFrame:
         """What a question measures."""
         return question.measure(self)

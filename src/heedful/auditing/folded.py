@@ -86,8 +86,6 @@ class FoldedAsking(Asking):
     fold_of: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     folds: list[Asking] = field(default_factory=list)
 
-    one_model = False
-
     @cached_property
     def decided(self) -> NDArray[np.int64]:
         """What the model of each text's fold decides for the pool."""

@@ -81,17 +81,6 @@ class Scored:
         part = self.of(both.to_numpy())
         return part._skills((name, other)).difference(0, 1, level=self.level) if part._has_room() else None
 
-    def share(self, top: str, bottom: str) -> Estimate:
-        """Σ of one column ÷ Σ of another."""
-        return self._ratios(self.rows[[top]].to_numpy(), self.rows[bottom].to_numpy()).estimate(
-            0, level=self.level
-        )
-
-    def mean(self, column: str) -> Estimate:
-        """The mean of a column over texts, with missing ones left out."""
-        part = self.of(self.rows[column].notna().to_numpy())
-        return part._ratios(part.rows[[column]].to_numpy(), np.ones(len(part))).estimate(0, level=self.level)
-
     @property
     def room(self) -> Estimate:
         """The share of the words' effects that a blank map does not foretell: without any, all are alike."""

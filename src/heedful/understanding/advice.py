@@ -22,8 +22,6 @@ from heedful.understanding.watch import KIND, watched
 if TYPE_CHECKING:
     import pandas
 
-REGIMES = ("not learnt", "collapsed", "mean pooling", "taking sides", "term A matters")
-
 
 @dataclass(frozen=True)
 class AdviceSettings:

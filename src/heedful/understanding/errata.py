@@ -9,7 +9,6 @@ Axes: V words, E width, K classes, m texts.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -27,9 +26,6 @@ from heedful.understanding.sums import collect
 from heedful.understanding.table_one import corpus_types
 from heedful.understanding.terms import first_order_terms, terms
 from heedful.understanding.token_types import TypeRules
-
-if TYPE_CHECKING:
-    import pandas
 
 VOCABULARY, WIDTH, INNER, TEXTS, CLASSES, SCALE = 19, 5, 7, 23, 3, 1.7
 
@@ -49,13 +45,6 @@ class Erratum:
 def check_errata(*, seed: int = 0) -> tuple[Erratum, ...]:
     """All errata, their numbers computed on data drawn by the seed."""
     return tuple(check(seed) for check in CHECKS)
-
-
-def errata_frame(*, seed: int = 0) -> "pandas.DataFrame":
-    """One row an erratum."""
-    import pandas
-
-    return pandas.DataFrame([vars(one) for one in check_errata(seed=seed)])
 
 
 @dataclass(frozen=True)

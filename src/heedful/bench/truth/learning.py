@@ -28,7 +28,6 @@ from heedful.models.word_attention import sum_by_item
 from heedful.training.adversarial import adversarial_loss
 from heedful.trials.erasure.deletion import take_rows
 
-LESSONS = ("led", "free", "penalised", "opposed")
 FLOOR = 1e-8  # of weights inside a logarithm
 SMALL = 0.02  # a loss that is small enough to stop at
 
