@@ -25,7 +25,7 @@ from serving import PYTEST, SECONDS, Served, forked, from_the_start, import_what
 ROOT = Path(__file__).parents[2]
 KEPT = ROOT / ".mutation"
 RESULTS = KEPT / "results.jsonl"
-LONG = 2.0  # seconds of a test, from which it is asked only where no quicker one runs the line
+LONG = 1.0  # seconds of a test, from which it is asked only where no quicker one runs the line
 CLAIMED = r"Claim|Estimate|Finding|Interval"  # papers: functions that give these are their claims' arithmetic
 
 TARGETS: dict[str, str] = {
@@ -80,11 +80,14 @@ TESTS: dict[str, tuple[str, ...]] = {
             "sampling",
         )
     ),
-    "records": ("tests/records",),
-    "study": tuple(f"tests/study/test_{name}.py" for name in ("controls", "seeds", "pooling")),
+    "records": ("tests/records", "tests/comparing/test_comparison.py"),
+    "study": (
+        *(f"tests/study/test_{name}.py" for name in ("controls", "seeds", "pooling")),
+        "tests/papers/test_pinned_claims.py",
+    ),
     "papers": tuple(
         f"tests/papers/test_{name}.py"
-        for name in ("jain_wallace", "wiegreffe_pinter", "sanity", "sun_lu", "serrano_smith")
+        for name in ("jain_wallace", "wiegreffe_pinter", "sanity", "sun_lu", "serrano_smith", "pinned_claims")
     ),
 }
 
@@ -154,7 +157,8 @@ def tests_for(mutant: Mutant, known: dict) -> list[str]:
     chosen |= {test for test in seconds if test.split("::")[0] in prepared}
     if not chosen and not mutant.function:
         lines = [line for line in known["lines"] if line.startswith(f"{mutant.file}:")]
-        chosen = {test for line in lines for test in known["lines"][line]}
+        files = {test.split("::")[0] for line in lines for test in known["lines"][line]}
+        chosen = {test for test in seconds if test.split("::")[0] in files}
     quick = {test for test in chosen if seconds[test] < LONG}
     return sorted(quick or chosen, key=lambda test: (seconds[test], test))
 

@@ -146,6 +146,7 @@ class _Traced:
         lines: dict[str, list[str]] = {}  # of each test
         fixtures: dict[str, set[str]] = defaultdict(set)  # of each file of tests
         seconds: dict[str, float] = {}
+        shared: dict[str, float] = defaultdict(float)  # seconds of fixtures that several tests share
         failed = []
         for item, after in zip(items, [*items[1:], None], strict=True):
             for when in ("setup", "call", "teardown"):
@@ -156,16 +157,29 @@ class _Traced:
                 sys.settrace(None)
                 if report.failed:
                     failed.append(item.nodeid)
+                took = time.process_time() - begun
                 if when == "call":
                     lines[item.nodeid] = sorted(self.now)
-                    seconds[item.nodeid] = round(time.process_time() - begun, 4)
+                    seconds[item.nodeid] = took
                 else:
                     fixtures[item.nodeid.split("::")[0]] |= self.now
+                if when == "setup":
+                    for name in _shared(item):
+                        shared[name] = max(took, shared[name])
                 if when == "setup" and not report.passed:
                     call_and_report(item, "teardown", log=False, nextitem=after)
                     break
+        # Each test alone must make the fixtures that it shares with others.
+        for item in items:
+            if item.nodeid in seconds:
+                seconds[item.nodeid] += max((shared[name] for name in _shared(item)), default=0.0)
         prepared = {file: sorted(found) for file, found in fixtures.items()}
         return {"lines": lines, "fixtures": prepared, "seconds": seconds, "failed": failed}
+
+
+def _shared(item) -> list[str]:
+    found = item._fixtureinfo.name2fixturedefs
+    return [name for name, made in found.items() if made[-1].scope != "function"]
 
 
 def from_the_start(root: Path, mutant: Mutant, tests: list[str]) -> int:

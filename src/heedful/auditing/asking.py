@@ -8,7 +8,6 @@
 A restart skips what is there.
 """
 
-import json
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -31,10 +30,9 @@ from heedful.auditing.reading import ReadSubject, clusters_of, decide_all, look
 from heedful.auditing.sampling import Draw
 from heedful.data.batches import Batch
 from heedful.data.encoded import EncodedTexts
-from heedful.errors import UserError
-from heedful.files import write_atomically
 from heedful.models.building import Classifier
 from heedful.models.subject import Subject, What, why_not
+from heedful.store import Stage
 from heedful.study.kept_runs import train_again
 from heedful.training.run import RESULT, Run
 from heedful.trials.stream import Trial, sample_rows, stream
@@ -89,11 +87,11 @@ class Asking:
     @cached_property
     def decided(self) -> NDArray[np.int64]:
         """What the subject decides for the pool."""
-        known = self.kept("decided")
+        known = self.records.value("decided")
         if known is None:
             with self.timed("deciding"):
                 known = decide_all(self.plan.audited.subject, self.texts, self.plan.pool).tolist()
-            self.keep("decided", known)
+            self.records.keep_value("decided", known)
         return np.asarray(known, dtype=np.int64)
 
     @cached_property
@@ -216,26 +214,17 @@ class Asking:
         begun = time.perf_counter()
         yield
         taken = time.perf_counter() - begun
-        known = self.kept("seconds") or {}
+        known = self.records.value("seconds") or {}
         self.seconds[name] = max(taken, known.get(name, 0.0))
-        self.keep("seconds", {**known, name: self.seconds[name]})
+        self.records.keep_value("seconds", {**known, name: self.seconds[name]})
 
     def _shown(self, what: str, total: int) -> AbstractContextManager[Advance | None]:
         return self.progress(what, total) if self.progress is not None else nullcontext()
 
-    def kept(self, name: str) -> Any:
-        """A record from before, None without one."""
-        path = self.folder / RECORDS / f"{name}.json"
-        if not path.exists():
-            return None
-        try:
-            return json.loads(path.read_text(encoding="utf-8"))
-        except ValueError as error:
-            raise UserError(f"{path} is damaged ({error}): remove it, and it is made again.") from None
-
-    def keep(self, name: str, content: Any) -> None:
-        with write_atomically(self.folder / RECORDS / f"{name}.json") as file:
-            json.dump(content, file)
+    @property
+    def records(self) -> Stage:
+        """What was found before and is no table, by name."""
+        return Stage(self.folder / RECORDS)
 
 
 def other_seeds(seed: int, models: int) -> list[int]:

@@ -69,7 +69,7 @@ def announce(asking: Asking) -> list[str]:
     of = len(plan.texts)
     taken = f"all {of:,}" if len(plan.pool) == of else f"{len(plan.pool):,} of {of:,} (drawn by the seed)"
     lines = [f"Auditing {audited.name} on {audited.corpus.name}: {taken} {settings.split} texts."]
-    if asking.kept("seconds"):
+    if asking.records.value("seconds"):
         return [*lines, "What was measured before is taken from the folder."]
     parts = {"reading": reading_seconds(asking), "other questions": question_seconds(asking)}
     run = audited.run

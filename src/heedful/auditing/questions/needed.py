@@ -29,10 +29,10 @@ def measure(asking: "Asking") -> "DataFrame":
     run = asking.trainable()
     if run.recipe.model.control != "none":
         raise NotAsked(f"The model's attention is {run.recipe.model.control} already.")
-    known = asking.kept("uniform")
+    known = asking.records.value("uniform")
     if known is None:
         known = asking.decisions_of(asking.train_again("uniform", uniform=True)).tolist()
-        asking.keep("uniform", known)
+        asking.records.keep_value("uniform", known)
     return pandas.DataFrame({"label": asking.labels, "decided": asking.decided, "uniform": known})
 
 
