@@ -77,10 +77,11 @@ TESTS: dict[str, tuple[str, ...]] = {
             "questions",
             "answers_of_others",
             "questions_of_others",
+            "pinned_answers",
             "sampling",
         )
     ),
-    "records": ("tests/records", "tests/comparing/test_comparison.py"),
+    "records": ("tests/records",),
     "study": (
         *(f"tests/study/test_{name}.py" for name in ("controls", "seeds", "pooling")),
         "tests/papers/test_pinned_claims.py",

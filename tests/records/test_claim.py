@@ -43,6 +43,8 @@ def claim(found, comparison=">", threshold=0):
         (-1.1, 0, "within", "undecided"),
         (1.1, 2, "within", "does not hold"),
         (-2, -1.1, "within", "does not hold"),
+        (1, 2, "within", "undecided"),
+        (-2, -1, "within", "undecided"),
         (-math.inf, math.inf, ">", "undecided"),
         (-math.inf, math.inf, "within", "undecided"),
         (1, 1, ">", "does not hold"),
@@ -63,12 +65,14 @@ def test_an_unknown_comparison_or_threshold_is_refused():
 def test_a_lower_bound_can_confirm_more_and_never_less():
     assert claim(effect(2, 3, "lower bound")).outcome == "holds"
     assert claim(effect(-3, -2, "lower bound")).outcome == "undecided"
+    assert claim(effect(-1, 3, "lower bound")).outcome == "undecided"
     assert claim(effect(-3, -2, "lower bound"), "<").outcome == "undecided"
 
 
 def test_an_upper_bound_can_confirm_less_and_never_more():
     assert claim(effect(-3, -2, "upper bound"), "<").outcome == "holds"
     assert claim(effect(2, 3, "upper bound")).outcome == "undecided"
+    assert claim(effect(-3, 1, "upper bound"), "<").outcome == "undecided"
     assert claim(effect(2, 3, "upper bound"), "<").outcome == "undecided"
 
 

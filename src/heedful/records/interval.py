@@ -49,11 +49,10 @@ def unknown(reason: str, *, level: float) -> Interval:
     return Interval(-math.inf, math.inf, level=level, method=f"none: {reason}")
 
 
-def check_level(level: float) -> float:
+def check_level(level: float) -> None:
     """Refuse a level outside (0, 1): 95 is written 0.95."""
     if not 0 < level < 1:
         raise UserError(f"A level lies between 0 and 1, such as 0.95, and this one is {level}.")
-    return level
 
 
 def finite(value: object, what: str) -> float:
