@@ -206,7 +206,10 @@ def paintings():
     shifted = torch.tensor([[True, False, True], [True, True, False], [True, False, False], [True] * 3])
     pairs = [compared(own, Painted(other, one, torch.tensor([0, 0, 0, 1])), "x") for one in (wider, moved)]
     pairs.append(compared(Painted(own.scores, shifted, own.decided), own, "x"))
-    return [{name: [str(value) for value in column] for name, column in one.items()} for one in pairs]
+    return [
+        {name: [None if np.isnan(one) else float(one) for one in column] for name, column in pair.items()}
+        for pair in pairs
+    ]
 
 
 def spread():
@@ -224,7 +227,7 @@ CASES = {
     "top": partial(told, top, flips()),
     "top, without sets": partial(told, top, flips(smallest=False)),
     "top, searched": partial(told, top, flips(smallest_kind="upper bound")),
-    "top, one searched": partial(told, top, flips(smallest_kind=np.resize(["exact"] * 6 + ["upper bound"], 40))),
+    "top, one searched": partial(told, top, flips(smallest_kind=np.resize(["exact", "upper bound"], 40))),
     "top, never": partial(told, top, flips(smallest=0)),
     "top, shuffled never": partial(told, top, flips(smallest_shuffled=0)),
     "top, the best": partial(told, top, flips(size_attention=1, smallest=1)),
