@@ -6,11 +6,19 @@ import torch
 import torch.nn.functional as F
 
 from heedful.errors import UserError
-from heedful.models.gradients import dot_gradients, occurrences
+from heedful.models.gradients import occurrences
+from heedful.training.closed import FAMILIES as GRADIENTS
 from heedful.training.closed import ClosedForm, flat_texts
-from heedful.training.compiled import CompiledDot, is_compiled, warm_up
+from heedful.training.compiled import FAMILIES, CompiledForm, is_compiled, warm_up
 
-VOCABULARY, WIDTH, SCALE = 29, 7, 1.7
+VOCABULARY, WIDTH, INNER, SCALE = 29, 7, 11, 1.7
+SHAPES = [
+    ("dp", False),
+    ("dp-a", False),
+    ("dp-a", True),
+    ("ad", False),
+    ("ad", True),
+]  # and whether there is a bias
 LENGTHS = np.array([4, 1, 5, 2, 3, 6, 2, 8, 3, 1, 13])
 
 
@@ -21,11 +29,21 @@ def texts(classes, seed=0):
     return ids, offsets, draw.integers(0, max(classes, 2), len(LENGTHS))
 
 
-def parameters(classes, dtype=np.float64, seed=1):
+def parameters(classes, dtype=np.float64, seed=1, *, family="dp", bias=False):
     draw = np.random.default_rng(seed)
-    head = draw.normal(size=WIDTH if classes == 1 else (classes, WIDTH))
-    made = draw.normal(size=(VOCABULARY, WIDTH)), draw.normal(size=WIDTH), head
-    return [part.astype(dtype) for part in made]
+    across = WIDTH if family == "dp" else INNER
+    seen = INNER if family == "dp-a" else WIDTH  # by the head
+    shapes = {"embedding": (VOCABULARY, WIDTH), "context": (across,)}
+    shapes["head"] = (seen,) if classes == 1 else (classes, seen)
+    if family != "dp":
+        shapes["matrix"] = (across, WIDTH)
+    if bias:
+        shapes["bias"] = (across,)
+    return {name: draw.normal(size=shape).astype(dtype) for name, shape in shapes.items()}
+
+
+def dot(made, **settings):
+    return CompiledForm("dp", made, scale=SCALE, **settings)
 
 
 def batches(seed=2):
@@ -34,56 +52,44 @@ def batches(seed=2):
 
 
 @pytest.mark.parametrize("dropout", [0.0, 0.4])
-@pytest.mark.parametrize("penalty", [0.0, 0.3])
 @pytest.mark.parametrize("classes", [1, 3])
-def test_one_step_of_plain_descent_is_the_closed_form_gradient(classes, penalty, dropout):
-    embedding, context, head = parameters(classes)
-    before = [torch.tensor(part) for part in (embedding, context, head)]
+@pytest.mark.parametrize(("family", "bias"), SHAPES)
+def test_one_step_of_plain_descent_is_the_closed_form_gradient(family, bias, classes, dropout):
+    made = parameters(classes, family=family, bias=bias)
+    before = {name: torch.tensor(part) for name, part in made.items()}
     data, rows = texts(classes), batches()[0]
-    learner = CompiledDot(
-        embedding,
-        context,
-        head,
-        scale=SCALE,
-        optimiser="sgd",
-        rate=1.0,
-        penalty=penalty,
-        dropout_words=dropout,
-        dropout_head=dropout,
-    )
+    drops = {"dropout_words": dropout, "dropout_head": dropout}
+    learner = CompiledForm(family, made, scale=SCALE, optimiser="sgd", rate=1.0, **drops)
     keep_words, keep_attended = map(torch.from_numpy, learner.next_keep(LENGTHS[rows]))
     loss = learner.step(*data, rows)
 
     flat, lengths = flat_texts(data[0], data[1], rows)
     tokens, places = occurrences(torch.from_numpy(flat), torch.from_numpy(lengths))
-    found = dot_gradients(
-        before[0][tokens],
+    found = GRADIENTS[family](
+        before["embedding"][tokens],
         places,
         labels=torch.from_numpy(data[2][rows]),
-        context=before[1],
-        head=before[2],
         scale=SCALE,
         keep_words=keep_words,
         keep_attended=keep_attended,
+        **{name: part for name, part in before.items() if name != "embedding"},
     )
-    context_leaf, head_leaf = before[1].clone().requires_grad_(), before[2].clone().requires_grad_()
-    extra = penalty * (head_leaf @ context_leaf).abs().mean()
-    by_context, by_head = torch.autograd.grad(extra, [context_leaf, head_leaf])
-    close = {"rtol": 1e-9, "atol": 1e-13}
-    assert loss == pytest.approx(float(found.quantities.loss + extra.detach()), rel=1e-12)
-    torch.testing.assert_close((before[0] - torch.from_numpy(embedding))[tokens], found.rows, **close)
-    torch.testing.assert_close(before[1] - torch.from_numpy(context), found.context + by_context, **close)
-    torch.testing.assert_close(before[2] - torch.from_numpy(head), found.head + by_head, **close)
+    assert loss == pytest.approx(float(found.quantities.loss), rel=1e-12)
+    for name, part in before.items():
+        moved, expected = part - torch.from_numpy(made[name]), getattr(found, name, None)
+        if name == "embedding":
+            moved, expected = moved[tokens], found.rows
+        torch.testing.assert_close(moved, expected, rtol=1e-9, atol=1e-13, msg=f"{name} differs")
     untouched = sorted(set(range(VOCABULARY)) - set(tokens.tolist()))
-    assert np.array_equal(embedding[untouched], before[0].numpy()[untouched])
+    assert np.array_equal(made["embedding"][untouched], before["embedding"].numpy()[untouched])
 
 
 @pytest.mark.parametrize("classes", [1, 3])
 def test_many_steps_equal_autograd_with_torchs_adagrad_over_the_whole_table(classes):
-    embedding, context, head = parameters(classes)
-    table, v, w = (torch.tensor(part, requires_grad=True) for part in (embedding, context, head))
+    made = parameters(classes)
+    table, v, w = (torch.tensor(part, requires_grad=True) for part in made.values())
     usual = torch.optim.Adagrad([table, v, w], lr=0.1, lr_decay=0.2)
-    learner = CompiledDot(embedding, context, head, scale=SCALE, rate=0.1, rate_decay=0.2)
+    learner = dot(made, rate=0.1, rate_decay=0.2)
     ids, offsets, labels = texts(classes)
     for rows in batches():
         losses = []
@@ -99,26 +105,38 @@ def test_many_steps_equal_autograd_with_torchs_adagrad_over_the_whole_table(clas
         loss.backward()
         usual.step()
         assert learner.step(ids, offsets, labels, rows) == pytest.approx(loss.item(), rel=1e-9)
-    for ours, theirs in zip((embedding, context, head), (table, v, w), strict=True):
+    for ours, theirs in zip(made.values(), (table, v, w), strict=True):
         np.testing.assert_allclose(ours, theirs.detach().numpy(), rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize("optimiser", ["adagrad", "sgd"])
 @pytest.mark.parametrize("classes", [1, 3])
-def test_the_torch_learner_takes_the_same_steps(classes, optimiser):
-    settings = {"scale": SCALE, "optimiser": optimiser, "rate": 0.1, "rate_decay": 0.2, "penalty": 0.05}
-    compiled = parameters(classes)
-    torches = dict(zip(("embedding", "context", "head"), map(torch.tensor, parameters(classes)), strict=True))
-    first, second = CompiledDot(*compiled, **settings), ClosedForm("dp", torches, **settings)
+@pytest.mark.parametrize(("family", "bias"), SHAPES)
+def test_the_torch_learner_takes_the_same_steps(family, bias, classes, optimiser):
+    settings = {"scale": SCALE, "optimiser": optimiser, "rate": 0.1, "rate_decay": 0.2}
+    settings["penalty"] = 0.05 if family == "dp" else 0.0
+    compiled = parameters(classes, family=family, bias=bias)
+    torches = {name: torch.tensor(part) for name, part in compiled.items()}
+    first, second = CompiledForm(family, compiled, **settings), ClosedForm(family, torches, **settings)
     data = texts(classes)
     for rows in batches():
         assert first.step(*data, rows) == pytest.approx(second.step(*data, rows), rel=1e-9)
-    for ours, theirs in zip(compiled, torches.values(), strict=True):
-        np.testing.assert_allclose(ours, theirs.numpy(), rtol=1e-9, atol=1e-12)
+    for name, ours in compiled.items():
+        np.testing.assert_allclose(ours, torches[name].numpy(), rtol=1e-8, atol=1e-11)
 
 
-def run(seed=0, *, dropout=0.5, stop_after=None):
-    made, data = parameters(1, np.float32), texts(1)
+def test_tanh_in_single_precision_is_tanh():
+    from heedful.training.kernel import squash
+
+    given = np.concatenate([np.linspace(-12, 12, 4801), [0.0, 1e-6, -1e-6, 80.0, -80.0]]).astype(np.float32)
+    found = given.copy()
+    squash(found)
+    np.testing.assert_allclose(found, np.tanh(given.astype(np.float64)), rtol=1e-6, atol=0)
+    assert np.abs(found).max() <= 1
+
+
+def run(seed=0, *, family="dp", dropout=0.5, stop_after=None):
+    made, data = parameters(1, np.float32, family=family), texts(1)
     settings = {
         "scale": SCALE,
         "dropout_words": dropout,
@@ -126,28 +144,34 @@ def run(seed=0, *, dropout=0.5, stop_after=None):
         "rate_decay": 0.1,
         "seed": seed,
     }
-    learner = CompiledDot(*made, **settings)
+    learner = CompiledForm(family, made, **settings)
     for number, rows in enumerate(batches()):
         if number == stop_after:  # a new process would have the parameters and the state, nothing else
-            made = [part.copy() for part in made]
+            made = {name: part.copy() for name, part in made.items()}
             state = {name: value.copy() for name, value in learner.state().items()}
-            learner = CompiledDot(*made, **settings)
+            learner = CompiledForm(family, made, **settings)
             learner.load_state(state)
         learner.step(*data, rows)
     return made
 
 
-def test_a_seed_gives_bit_identical_runs_and_another_seed_another_run():
-    assert all(map(np.array_equal, run(4), run(4)))
-    assert not np.array_equal(run(4)[1], run(5)[1])
+def same(first, second):
+    return all(np.array_equal(first[name], second[name]) for name in first)
 
 
-def test_a_run_taken_up_again_ends_bit_for_bit_as_if_nothing_had_happened():
-    assert all(map(np.array_equal, run(4, stop_after=3), run(4)))
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_seed_gives_bit_identical_runs_and_another_seed_another_run(family):
+    assert same(run(4, family=family), run(4, family=family))
+    assert not np.array_equal(run(4, family=family)["context"], run(5, family=family)["context"])
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_run_taken_up_again_ends_bit_for_bit_as_if_nothing_had_happened(family):
+    assert same(run(4, family=family, stop_after=3), run(4, family=family))
 
 
 def test_dropout_drops_its_rate_and_keeps_the_mean():
-    learner = CompiledDot(*parameters(1), scale=SCALE, dropout_words=0.3, dropout_head=0.8)
+    learner = dot(parameters(1), dropout_words=0.3, dropout_head=0.8)
     words, attended = learner.next_keep(np.full(1009, 11))
     for factors, rate in ((words, 0.3), (attended, 0.8)):
         assert np.unique(factors) == pytest.approx([0, 1 / (1 - rate)], rel=1e-6)
@@ -160,7 +184,7 @@ def test_dropout_drops_its_rate_and_keeps_the_mean():
 
 
 def test_every_step_has_noise_of_its_own():
-    learner = CompiledDot(*parameters(1), scale=SCALE, dropout_words=0.5)
+    learner = dot(parameters(1), dropout_words=0.5)
     first, _ = learner.next_keep(LENGTHS)
     learner.step(*texts(1), batches()[0])
     assert not np.array_equal(first, learner.next_keep(LENGTHS)[0])
@@ -172,9 +196,9 @@ def test_texts_mapped_from_files_are_learnt_from_as_well(tmp_path):
         np.save(tmp_path / f"{number}.npy", part)
         mapped.append(np.load(tmp_path / f"{number}.npy", mmap_mode="r"))
     first, second = parameters(1), parameters(1)
-    loss = CompiledDot(*first, scale=SCALE).step(*texts(1), batches()[0])
-    assert CompiledDot(*second, scale=SCALE).step(*mapped, batches()[0]) == loss
-    assert all(map(np.array_equal, first, second))
+    loss = dot(first).step(*texts(1), batches()[0])
+    assert dot(second).step(*mapped, batches()[0]) == loss
+    assert same(first, second)
 
 
 @pytest.mark.parametrize("kind", ["ids", "labels", "empty", "rows"])
@@ -190,23 +214,42 @@ def test_what_would_reach_out_of_bounds_is_refused(kind):
     else:
         rows = np.array([0, len(labels)])
     with pytest.raises(ValueError, match="must"):
-        CompiledDot(*parameters(1), scale=SCALE).step(ids, offsets, labels, rows)
+        dot(parameters(1)).step(ids, offsets, labels, rows)
 
 
 def test_parameters_that_could_not_be_changed_in_place_are_refused():
-    embedding, context, head = parameters(3)
+    made = parameters(3)
     with pytest.raises(ValueError, match="contiguous"):
-        CompiledDot(np.asfortranarray(embedding), context, head, scale=SCALE)
+        dot({**made, "embedding": np.asfortranarray(made["embedding"])})
     with pytest.raises(ValueError, match="float32"):
-        CompiledDot(embedding.astype(np.float32), context, head, scale=SCALE)
+        dot({**made, "embedding": made["embedding"].astype(np.float32)})
+
+
+@pytest.mark.parametrize(("family", "bias"), SHAPES)
+@pytest.mark.parametrize("name", ["embedding", "context", "head", "matrix", "bias"])
+def test_parameters_that_do_not_fit_each_other_are_refused(family, bias, name):
+    made = parameters(3, family=family, bias=bias)
+    if name in made:
+        wrong = {**made, name: np.zeros([size + 1 for size in made[name].shape])}
+        with pytest.raises(ValueError, match=f"do not fit {family}.*{name}"):
+            CompiledForm(family, wrong, scale=SCALE)
+        if name != "bias":
+            with pytest.raises(ValueError, match=f"has the parameters.*{name}"):
+                CompiledForm(family, {key: part for key, part in made.items() if key != name}, scale=SCALE)
+
+
+def test_a_penalty_that_a_step_does_not_know_is_refused():
+    with pytest.raises(ValueError, match="penalty"):
+        CompiledForm("ad", parameters(1, family="ad"), scale=SCALE, penalty=0.1)
 
 
 def test_the_state_of_another_model_is_refused():
-    learner = CompiledDot(*parameters(3), scale=SCALE)
+    learner = dot(parameters(3))
     with pytest.raises(UserError, match="head"):
-        learner.load_state(CompiledDot(*parameters(1), scale=SCALE).state())
+        learner.load_state(dot(parameters(1)).state())
 
 
-def test_warming_up_compiles_the_kernel():
-    warm_up()
-    assert is_compiled()
+@pytest.mark.parametrize("family", FAMILIES)
+def test_warming_up_compiles_the_kernel(family):
+    warm_up(family)
+    assert is_compiled(family)

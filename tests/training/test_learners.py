@@ -12,7 +12,7 @@ from heedful.data.vocabulary import Vocabulary
 from heedful.errors import UserError
 from heedful.models.building import build_model
 from heedful.models.settings import ModelSettings
-from heedful.training.learners import AutogradLearner, CompiledLearner, choose_learner, kernel_score
+from heedful.training.learners import AutogradLearner, CompiledLearner, choose_learner, kernel_form
 from heedful.training.losses import alignment_penalty, classification_loss
 from heedful.training.settings import TrainingSettings
 
@@ -121,16 +121,20 @@ def test_clipping_bounds_the_norm_of_the_whole_gradient():
         assert moved.item() == pytest.approx(expected, rel=1e-3) if expected else moved > 0.01
 
 
-@pytest.mark.parametrize("penalty", [0.0, 0.3])
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("optimiser", ["sgd", "adagrad"])
-def test_the_compiled_learner_takes_the_steps_of_autograd(optimiser, classes, penalty):
+@pytest.mark.parametrize("name", ["dp", "dp-a", "ad"])
+def test_the_compiled_learner_takes_the_steps_of_autograd(name, optimiser, classes):
     pytest.importorskip("numba", reason="the extra fast is not installed")
-    settings = TrainingSettings(optimiser=optimiser, rate=0.05, rate_decay=0.01, penalty=penalty)
-    first, encoded = make(SHAPES["dp"], classes)
-    second, _ = make(SHAPES["dp"], classes)
+    l2 = {"l2_head": 0.1, "l2_attention": 0.2, "l2_encoder": 0.3}
+    penalty = 0.3 if name == "dp" else 0.0
+    settings = TrainingSettings(optimiser=optimiser, rate=0.05, rate_decay=0.01, penalty=penalty, **l2)
+    first, encoded = make(SHAPES[name], classes)
+    second, _ = make(SHAPES[name], classes)
     autograd = AutogradLearner(first, encoded, settings, CPU)
-    compiled = CompiledLearner(second, kernel_score(second, settings), encoded, settings)
+    form = kernel_form(second, settings)
+    assert form.family == name
+    compiled = CompiledLearner(second, form, encoded, settings)
     for rows in STEPS:
         assert compiled.step(np.array(rows)) == pytest.approx(autograd.step(np.array(rows)), rel=1e-10)
         assert_same(first, second, 1e-10)
@@ -182,8 +186,10 @@ def test_a_learner_goes_on_from_its_state(optimiser, compiled, control):
 @pytest.mark.parametrize(
     ("model", "training"),
     [
-        ({"encoder": "affine"}, {}),
-        ({"attention": "additive"}, {}),
+        ({"encoder": "affine"}, {"penalty": 0.1}),
+        ({"attention": "additive"}, {"penalty": 0.1}),
+        ({"encoder": "affine", "attention": "additive"}, {}),
+        ({"encoder": "average"}, {}),
         ({"normaliser": "sparsemax"}, {}),
         ({"head_bias": True}, {}),
         ({"embedding_frozen": True}, {}),
@@ -191,7 +197,7 @@ def test_a_learner_goes_on_from_its_state(optimiser, compiled, control):
         ({"control": "uniform", "encoder": "affine"}, {}),
         ({"levels": "hierarchical"}, {}),
         ({}, {"clip": 1.0}),
-        ({}, {"l2_head": 0.1}),
+        ({}, {"l2_embedding": 0.1}),
         ({}, {"optimiser": "adam"}),
         ({}, {"compiled": False}),
     ],

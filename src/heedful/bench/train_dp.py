@@ -21,7 +21,7 @@ from heedful.data.named import load_data
 from heedful.errors import UserError
 from heedful.models.gradients import occurrences, quantities
 from heedful.training.closed import ClosedForm
-from heedful.training.compiled import CompiledDot, warm_up
+from heedful.training.compiled import CompiledForm, warm_up
 from heedful.training.devices import one_thread
 from heedful.training.dropout import keep_factors
 from heedful.training.optimisers import rows_adagrad
@@ -208,8 +208,9 @@ class CompiledWay(ClosedFormWay):
     """The closed-form gradients in the compiled kernel."""
 
     def make(self) -> None:
-        parts = (part.numpy() for part in (self.embedding, self.context, self.head))
-        self.learner = CompiledDot(*parts, **_learning(self))
+        parts = {"embedding": self.embedding, "context": self.context, "head": self.head}
+        arrays = {name: part.numpy() for name, part in parts.items()}
+        self.learner = CompiledForm("dp", arrays, **_learning(self))
 
 
 WAYS: dict[str, type[Way]] = {

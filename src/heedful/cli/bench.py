@@ -26,7 +26,7 @@ app = typer.Typer(
     help="Measure this machine: speed as ratios in one run, never bare seconds; and accuracies.\n\n"
     "Example: `heedful bench start`, or `heedful bench train --part dp`",
 )
-TRAIN_PARTS = ("dp", "recurrent", "grid", "memory")
+TRAIN_PARTS = ("dp", "unmixed", "recurrent", "grid", "memory")
 WATCH_PARTS = ("watch", "flow")
 ERASURE_PARTS = ("flips", "growth", "leave-one-out")
 DEBATE_PARTS = ("tau", "adversary")
@@ -128,7 +128,7 @@ def train(
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:
-    """Time training: dp beside the usual way, recurrent models beside bare cells, a λ grid; and its memory.
+    """Time training: dp beside the usual way, dp-a and ad beside dp, recurrent models, a λ grid; and memory.
 
     Example: `heedful bench train --part recurrent`
     """
@@ -137,9 +137,11 @@ def train(
     from heedful.bench.memory import memory
     from heedful.bench.recurrent import recurrent
     from heedful.bench.train_dp import dp
+    from heedful.bench.unmixed import unmixed
 
     parts = {
         "dp": partial(dp, (short, long), rounds=rounds, data_dir=data_dir),
+        "unmixed": partial(unmixed, (short, long), rounds=rounds, data_dir=data_dir),
         "recurrent": partial(recurrent, short, long, rounds=rounds, data_dir=data_dir, say=say),
         "grid": partial(grid, short, data_dir=data_dir),
         "memory": partial(memory, long, data_dir=data_dir),

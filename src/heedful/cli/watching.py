@@ -76,11 +76,11 @@ def shown_progress() -> "Iterator[Callback]":
 
 def _say_beginning(training: Any) -> None:
     from heedful.training import compiled
-    from heedful.training.learners import kernel_score
+    from heedful.training.learners import kernel_form
 
     if training.epoch:
         say(f"Going on after epoch {training.epoch}.")
     on_cpu = training.model.head.weight.device.type == "cpu"
-    wanted = training.settings.compiled and on_cpu and kernel_score(training.model, training.settings)
-    if wanted and compiled.available() and not compiled.is_compiled():
+    form = kernel_form(training.model, training.settings) if on_cpu and training.settings.compiled else None
+    if form is not None and compiled.available() and not compiled.is_compiled(form.family):
         say("Compiling the training kernel, once: some seconds.")

@@ -1,9 +1,10 @@
-"""A learner for `dp` on the CPU whose whole step is one compiled function (`heedful.training.kernel`).
+"""A learner on the CPU whose whole step is one compiled function: `dp`, `dp-a` and `ad`.
 
 It works in place on the NumPy views of a model's parameters, in float32 or float64, on one thread: runs are
 bit-identical for a seed, and cells of a grid run side by side. `heedful.training.closed` takes the same steps
 in torch.
-Axes: V vocabulary, H width, K classes, B texts of a batch, N occurrences in it.
+Axes: V vocabulary, E width of a word's vector, H width of what the head sees, A width of the context, K
+classes, B texts of a batch, N occurrences in it.
 """
 
 import importlib.util
@@ -17,15 +18,21 @@ from heedful.errors import MissingExtra, UserError, choose_from
 from heedful.training.dropout import check_rate
 from heedful.training.optimisers import decayed
 
+FAMILIES = {"dp": "dot_step", "dp-a": "affine_step", "ad": "additive_step"}  # by their functions in `kernel`
+NAMES = ("embedding", "context", "head", "matrix", "bias")
 
-class CompiledDot:
-    """Trains `dp` in place: embedding (V, H), context (H,), and head (H,) for one score or (K, H)."""
+
+class CompiledForm:
+    """Trains in place: embedding (V, E), context (A,), head (H,) for one score or (K, H), and of `dp-a` and
+    `ad` also matrix (A, E) and, if there is one, bias (A,).
+
+    `l2` has the strengths on context, head, and matrix with bias. The penalty on |VᵀW| is for `dp` alone.
+    """
 
     def __init__(
         self,
-        embedding: np.ndarray,
-        context: np.ndarray,
-        head: np.ndarray,
+        family: str,
+        parameters: Mapping[str, np.ndarray],
         *,
         scale: float,
         optimiser: str = "adagrad",
@@ -34,22 +41,28 @@ class CompiledDot:
         dropout_words: float = 0.0,
         dropout_head: float = 0.0,
         penalty: float = 0.0,
+        l2: tuple[float, float, float] = (0.0, 0.0, 0.0),
         seed: int = 0,
     ) -> None:
+        self.family = choose_from("model with a compiled step", family, FAMILIES)
+        if penalty and family != "dp":
+            raise ValueError(f"the compiled step has no penalty for {family}.")
         self._kernel = _kernel()
+        self._step = getattr(self._kernel, FAMILIES[family])
         self._adagrad = (
             choose_from("optimiser of the compiled learner", optimiser, ("sgd", "adagrad")) == "adagrad"
         )
-        self._parameters = _checked_parameters(embedding, context, head)
+        self._parameters = _checked_parameters(family, parameters)
         self._sums = tuple(np.zeros_like(part if self._adagrad else part[:0]) for part in self._parameters)
-        self._number = embedding.dtype.type
+        self._number = self._parameters[0].dtype.type
         self._inverse_scale, self._penalty = self._number(1 / scale), self._number(penalty)
+        self._l2 = tuple(map(self._number, l2))
         self._rate, self._rate_decay = rate, rate_decay
         self._drops = tuple(_drop_and_boost(share, self._number) for share in (dropout_words, dropout_head))
         self._seed, self._steps = seed, 0
         self._texts: tuple[np.ndarray, ...] = ()
         self._texts_seen: tuple[Any, ...] = ()
-        self._slots = np.full(len(embedding), -1, np.int32)
+        self._slots = np.full(len(self._parameters[0]), -1, np.int32)
         self._scratch: tuple[np.ndarray, ...] = self._make_scratch(0, 0)
 
     def step(self, ids: np.ndarray, offsets: np.ndarray, labels: np.ndarray, rows: np.ndarray) -> float:
@@ -67,13 +80,14 @@ class CompiledDot:
         self._steps += 1
         rate = decayed(self._rate, self._rate_decay, self._steps) if self._adagrad else self._rate
         return float(
-            self._kernel.step_batch(
+            self._step(
                 self._parameters,
                 self._sums,
                 self._texts,
                 rows,
                 (self._slots, *self._scratch),
                 (self._inverse_scale, self._number(rate), self._penalty),
+                self._l2,
                 self._drops,
                 key,
                 self._adagrad,
@@ -81,16 +95,15 @@ class CompiledDot:
         )
 
     def next_keep(self, lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Dropout's factors of the coming step, words (N, H), attended (B, H), for texts of lengths (B,)."""
-        width, key = len(self._parameters[1]), self._key(self._steps)
-        words = np.empty((int(lengths.sum()), width), self._number)
-        attended = np.empty((len(lengths), width), self._number)
-        ones = np.ones(width, self._number)
+        """Dropout's factors of the coming step, words (N, E), attended (B, H), for texts of lengths (B,)."""
+        key = self._key(self._steps)
+        words = np.empty((int(lengths.sum()), self._parameters[0].shape[1]), self._number)
+        attended = np.empty((len(lengths), self._parameters[2].shape[1]), self._number)
         fill, mix = self._kernel.drop_out, self._kernel.mix
         for place, row in enumerate(words):
-            fill(row, np.empty_like(row), ones, np.uint64(mix(key, place)), *self._drops[0])
+            fill(row, np.empty_like(row), np.ones_like(row), np.uint64(mix(key, place)), *self._drops[0])
         for place, row in zip(np.cumsum(lengths), attended, strict=True):
-            fill(row, np.empty_like(row), ones, np.uint64(mix(~key, place)), *self._drops[1])
+            fill(row, np.empty_like(row), np.ones_like(row), np.uint64(mix(~key, place)), *self._drops[1])
         return words, attended
 
     def set_rate(self, rate: float) -> None:
@@ -99,16 +112,13 @@ class CompiledDot:
 
     def state(self) -> dict[str, np.ndarray]:
         """What a run needs to go on, besides the parameters: copies of Adagrad's sums, the count of steps."""
-        names = ("embedding", "context", "head")
-        return {
-            "steps": np.array(self._steps),
-            **{name: sums.copy() for name, sums in zip(names, self._sums, strict=True)},
-        }
+        kept = {name: sums.copy() for name, sums in zip(NAMES, self._sums, strict=True) if sums.size}
+        return {"steps": np.array(self._steps), **kept}
 
     def load_state(self, state: Mapping[str, np.ndarray]) -> None:
         """Go on from a `state()` of a learner with the same settings."""
-        for name, sums in zip(("embedding", "context", "head"), self._sums, strict=True):
-            given = np.asarray(state[name])
+        for name, sums in zip(NAMES, self._sums, strict=True):
+            given = np.asarray(state.get(name, sums[:0]))
             if given.size != sums.size:
                 raise UserError(
                     f"The optimiser's state for {name} has {given.size} numbers and the model needs "
@@ -151,9 +161,10 @@ class CompiledDot:
             )
 
     def _make_scratch(self, distinct: int, longest: int) -> tuple[np.ndarray, ...]:
-        """Work space that the kernel keeps from step to step: tokens, gradient, keep, kept, weights."""
-        width = len(self._parameters[1])
-        shapes = (distinct, width), (longest, width), (longest, width), (longest,)
+        """Work space of the kernel, kept from step to step: tokens, gradient, keep, kept, weights, inner."""
+        width = self._parameters[0].shape[1]
+        across = len(self._parameters[1]) if self.family == "ad" else 0
+        shapes = (distinct, width), (longest, width), (longest, width), (longest,), (longest, across)
         return np.empty(distinct, np.int32), *(np.empty(shape, self._number) for shape in shapes)
 
 
@@ -162,22 +173,24 @@ def available() -> bool:
     return importlib.util.find_spec("numba") is not None
 
 
-def is_compiled() -> bool:
-    """Whether the kernel is ready: used in this process, or kept on disk from an earlier one.
+def is_compiled(family: str = "dp") -> bool:
+    """Whether the family's kernel is ready: used in this process, or kept on disk from an earlier one.
 
     If not, the first step compiles it, which takes some seconds: say so before it begins.
     """
-    step_batch = _kernel().step_batch
-    if step_batch.signatures:
+    step = getattr(_kernel(), FAMILIES[family])
+    if step.signatures:
         return True
     written = Path(_kernel().__file__).stat().st_mtime
-    kept = Path(step_batch.stats.cache_path).glob("kernel.step_batch-*.nbi")
+    kept = Path(step.stats.cache_path).glob(f"kernel.{FAMILIES[family]}-*.nbi")
     return any(index.stat().st_mtime >= written for index in kept)
 
 
-def warm_up(dtype: type = np.float32) -> None:
-    """Compile the kernel, or read it from disk, by a step on a text of one word."""
-    learner = CompiledDot(np.zeros((1, 1), dtype), np.zeros(1, dtype), np.zeros(1, dtype), scale=1.0)
+def warm_up(family: str = "dp", dtype: type = np.float32) -> None:
+    """Compile a kernel, or read it from disk, by a step on a text of one word."""
+    shapes = {"embedding": (1, 1), "context": (1,), "head": (1,), "matrix": (1, 1)}
+    made = {name: np.zeros(shapes[name], dtype) for name in list(shapes)[: 3 if family == "dp" else 4]}
+    learner = CompiledForm(family, made, scale=1.0)
     learner.step(np.zeros(1, np.int32), np.array([0, 1]), np.zeros(1, np.int64), np.zeros(1, np.int64))
 
 
@@ -189,25 +202,33 @@ def _kernel() -> Any:
     return kernel
 
 
-def _checked_parameters(*parameters: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Embedding (V, H), context (H,) and head as (K, H), as views: what the kernel learns, the model has."""
-    embedding, context, head = parameters
-    for part in parameters:
+def _checked_parameters(family: str, given: Mapping[str, np.ndarray]) -> tuple[np.ndarray, ...]:
+    """All five as views, so that the model has what is learnt; the head as (K, H), missing ones empty."""
+    wanted = NAMES[:3] if family == "dp" else NAMES[:4]
+    if not set(wanted) <= set(given) <= ({*wanted} if family == "dp" else {*NAMES}):
+        raise ValueError(f"{family} has the parameters {', '.join(wanted)}, but {', '.join(given)} came.")
+    embedding = given["embedding"]
+    for part in given.values():
         if part.dtype not in (np.float32, np.float64) or part.dtype != embedding.dtype:
             raise ValueError(f"parameters must all be float32 or all float64, but one is {part.dtype}.")
         if not (part.flags.c_contiguous and part.flags.writeable):
             raise ValueError("parameters must be contiguous and writeable: they are changed in place.")
-    if (
-        embedding.ndim != 2
-        or context.shape != embedding.shape[1:]
-        or head.shape[-1:] != context.shape
-        or head.ndim > 2
-    ):
-        shapes = ", ".join(str(part.shape) for part in parameters)
-        raise ValueError(
-            f"embedding, context and head must be (V, H), (H,) and (H,) or (K, H), but are {shapes}."
-        )
-    return embedding, context, head.reshape(-1, len(context))
+    context, head = given["context"], given["head"]
+    matrix = given.get("matrix", np.empty((0, 0), embedding.dtype))
+    bias = given.get("bias", np.empty(0, embedding.dtype))
+    across, width = context.shape[-1], embedding.shape[-1]  # A, E
+    fits = (
+        embedding.ndim == 2
+        and context.ndim == 1
+        and head.ndim in (1, 2)
+        and head.shape[-1] == (across if family == "dp-a" else width)
+        and (across == width if family == "dp" else matrix.shape == (across, width))
+        and bias.shape in ((0,), (across,))
+    )
+    if not fits:
+        shapes = ", ".join(f"{name} {part.shape}" for name, part in given.items())
+        raise ValueError(f"the shapes of these parameters do not fit {family}: {shapes}.")
+    return embedding, context, head.reshape(-1, head.shape[-1]), matrix, bias
 
 
 def _drop_and_boost(rate: float, number: type) -> tuple[np.uint32, Any]:

@@ -13,14 +13,14 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from heedful.attention import UniformAttention
+from heedful.attention import AdditiveScore, DotScore, UniformAttention
 from heedful.data.batches import Batch, make_batch
 from heedful.data.encoded import EncodedTexts
 from heedful.errors import UserError
 from heedful.models.building import Classifier
 from heedful.models.classifier import FlatClassifier
-from heedful.models.dot_attention import dot_score
-from heedful.models.encoders import NoEncoder
+from heedful.models.dot_attention import softmax_score
+from heedful.models.encoders import AffineEncoder, NoEncoder
 from heedful.training import compiled
 from heedful.training.losses import alignment_penalty, classification_loss
 from heedful.training.optimisers import optimiser_of, rows_adagrad, rows_sgd
@@ -64,59 +64,78 @@ def choose_learner(
     """The fastest learner that fits the model, the settings, the device and the aim."""
     if aim is not None:
         return AimLearner(model, train, settings, aim)
-    score = kernel_score(model, settings)
-    if score is not None and settings.compiled and compiled.available() and device.type == "cpu":
-        return CompiledLearner(model, score, train, settings)
+    form = kernel_form(model, settings)
+    if form is not None and settings.compiled and compiled.available() and device.type == "cpu":
+        return CompiledLearner(model, form, train, settings)
     return AutogradLearner(model, train, settings, device)
 
 
 @dataclass(frozen=True, eq=False)
-class KernelScore:
-    """The scores eᵀV/λ that the compiled step takes. With λ = ∞ all are 0: uniform weights, and V stays."""
+class KernelForm:
+    """What a compiled step learns besides embedding and head, and λ.
 
-    context: Tensor  # V (H,)
+    With λ = ∞ all scores are 0: uniform weights, and V stays.
+    """
+
+    family: str  # dp, dp-a or ad
+    parameters: Mapping[str, Tensor]  # context, and of dp-a and ad matrix and bias
     scale: float  # λ
 
 
-def kernel_score(model: Classifier, settings: TrainingSettings) -> KernelScore | None:
-    """The score of a model that the compiled step covers: `dp`, also with uniform weights, under plain SGD or
-    Adagrad; else None."""
-    if not (isinstance(model, FlatClassifier) and isinstance(model.words.encoder, NoEncoder)):
+def kernel_form(model: Classifier, settings: TrainingSettings) -> KernelForm | None:
+    """How a compiled step sees a model: `dp`, also with uniform weights, `dp-a` or `ad`, under plain SGD or
+    Adagrad; None for anything else."""
+    if not isinstance(model, FlatClassifier):
         return None
     plain = (
         model.head.bias is None
         and all(parameter.requires_grad for parameter in model.parameters())
         and settings.clip is None
-        and not any(settings.l2(part) for part in model.parts())
+        and not settings.l2_embedding
         and settings.optimiser in ("sgd", "adagrad")
     )
-    if plain and isinstance(model.words.attention, UniformAttention) and not settings.penalty:
-        return KernelScore(torch.zeros_like(model.head.weight[0]), math.inf)
-    score = dot_score(model) if plain else None
+    if not plain:
+        return None
+    unencoded = isinstance(model.words.encoder, NoEncoder)
+    if unencoded and isinstance(model.words.attention, UniformAttention) and not settings.penalty:
+        return KernelForm("dp", {"context": torch.zeros_like(model.head.weight[0])}, math.inf)
+    score = softmax_score(model)
     if score is None or score.context is None:
         return None
-    return KernelScore(score.context, score.scale)
+    if isinstance(score, DotScore) and unencoded:
+        return KernelForm("dp", {"context": score.context}, score.scale)
+    if settings.penalty:
+        return None
+    if isinstance(score, DotScore) and isinstance(model.words.encoder, AffineEncoder):
+        matrix = model.words.encoder.project.weight
+        return KernelForm("dp-a", {"context": score.context, "matrix": matrix}, score.scale)
+    if isinstance(score, AdditiveScore) and unencoded:
+        layer = {"matrix": score.projection} | ({} if score.bias is None else {"bias": score.bias})
+        return KernelForm("ad", {"context": score.context, **layer}, score.scale)
+    return None
 
 
 class CompiledLearner:
-    """`dp` in one compiled function a batch, in place on the model's own parameters."""
+    """`dp`, `dp-a` or `ad` in one compiled function a batch, in place on the model's own parameters."""
 
     def __init__(
-        self, model: Classifier, score: KernelScore, train: EncodedTexts, settings: TrainingSettings
+        self, model: Classifier, form: KernelForm, train: EncodedTexts, settings: TrainingSettings
     ) -> None:
         assert model.embedding is not None
         self.texts = (train.ids, train.offsets, np.asarray(train.labels))
-        self.kernel = compiled.CompiledDot(
-            model.embedding.weight.detach().numpy(),
-            score.context.detach().numpy(),
-            model.head.weight.detach().numpy(),
-            scale=score.scale,
+        parts = {"embedding": model.embedding.weight, "head": model.head.weight, **form.parameters}
+        on_layer = settings.l2_encoder if form.family == "dp-a" else settings.l2_attention
+        self.kernel = compiled.CompiledForm(
+            form.family,
+            {name: part.detach().numpy() for name, part in parts.items()},
+            scale=form.scale,
             optimiser=settings.optimiser,
             rate=settings.rate,
             rate_decay=settings.rate_decay,
             dropout_words=model.settings.dropout_words,
             dropout_head=model.settings.dropout_head,
             penalty=settings.penalty,
+            l2=(settings.l2_attention, settings.l2_head, on_layer),
             seed=settings.seed,
         )
 
