@@ -188,7 +188,12 @@ def is_compiled(family: str = "dp") -> bool:
 
 def warm_up(family: str = "dp", dtype: type = np.float32) -> None:
     """Compile a kernel, or read it from disk, by a step on a text of one word."""
-    shapes = {"embedding": (1, 1), "context": (1,), "head": (1,), "matrix": (1, 1)}
+    shapes: dict[str, tuple[int, ...]] = {
+        "embedding": (1, 1),
+        "context": (1,),
+        "head": (1,),
+        "matrix": (1, 1),
+    }
     made = {name: np.zeros(shapes[name], dtype) for name in list(shapes)[: 3 if family == "dp" else 4]}
     learner = CompiledForm(family, made, scale=1.0)
     learner.step(np.zeros(1, np.int32), np.array([0, 1]), np.zeros(1, np.int64), np.zeros(1, np.int64))
