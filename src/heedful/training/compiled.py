@@ -188,13 +188,10 @@ def is_compiled(family: str = "dp") -> bool:
 
 def warm_up(family: str = "dp", dtype: type = np.float32) -> None:
     """Compile a kernel, or read it from disk, by a step on a text of one word."""
-    shapes: dict[str, tuple[int, ...]] = {
-        "embedding": (1, 1),
-        "context": (1,),
-        "head": (1,),
-        "matrix": (1, 1),
-    }
-    made = {name: np.zeros(shapes[name], dtype) for name in list(shapes)[: 3 if family == "dp" else 4]}
+    made: dict[str, np.ndarray] = {"embedding": np.zeros((1, 1), dtype)}
+    made |= {name: np.zeros(1, dtype) for name in ("context", "head")}
+    if family != "dp":
+        made["matrix"] = np.zeros((1, 1), dtype)
     learner = CompiledForm(family, made, scale=1.0)
     learner.step(np.zeros(1, np.int32), np.array([0, 1]), np.zeros(1, np.int64), np.zeros(1, np.int64))
 
