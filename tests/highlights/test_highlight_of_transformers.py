@@ -1,6 +1,7 @@
 """Highlights of a transformer, as people hold it: model and tokenizer, pipeline, folder."""
 
 import json
+import shlex
 import sys
 from pathlib import Path
 
@@ -102,6 +103,13 @@ def test_both_texts_of_a_pair_are_highlighted_each_under_its_name(held, tmp_path
     ]
     again.save(tmp_path / "x.parquet")
     assert heedful.Highlights.load(tmp_path / "x.parquet").about.roles == ("asked", "said")
+    one = json.loads(
+        ask(
+            "explain", f"hf:{folder}", *rows.loc[0, ["asked"]], "--text-pair", rows.loc[0, "said"], "--json"
+        ).stdout
+    )
+    assert both(one["text"]) == (rows.loc[0, "asked"], rows.loc[0, "said"])
+    assert "\x1e" not in ask("explain", f"hf:{folder}", "a plot", "--text-pair", "of two").stdout
     refused = ask("highlight", f"hf:{folder}", tmp_path / "pairs.csv", "--text-pair", "sad", "--out", page)
     assert refused.exit_code == 2
     assert "no column 'sad'" in refused.stderr
@@ -141,6 +149,12 @@ def test_a_prompted_model_is_highlighted_in_its_text_alone(tmp_path):
         out=tmp_path / "audit",
     )
     assert ask("highlight", *given, *prompt, "--audit", audited.folder).exit_code == 0
+    # What the page tells to type can be typed.
+    called = audited.content["subject"]["called"]
+    assert called == f"hf:{folder} --template TEMPLATE --labels a,of"
+    typed = shlex.split(called.replace("TEMPLATE", str(tmp_path / "prompt.txt")))
+    one = json.loads(ask("explain", *typed, texts[0], "--by", "leave-one-out", "--json").stdout)
+    assert one["decision"] == found[0]["decision"]
     other = ask("highlight", *given, "--template", tmp_path / "other.txt", "--audit", audited.folder)
     assert other.exit_code == 2
     assert "of another model" in other.stderr

@@ -1,5 +1,6 @@
 """`heedful audit`: may this attention be shown as an explanation? One command, one folder, one verdict."""
 
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -266,7 +267,8 @@ def show(found: "Audit") -> None:
             f"{100 * better.skill.value:.0f} % of what the best painting could."
         )
         called = content["subject"]["called"]
-        typer.echo(f'  {program()} explain {called} "a text of yours" --by {better.ranking}')
+        second = ' --text-pair "its other text"' if content["data"].get("roles") else ""
+        typer.echo(f'  {program()} explain {called} "a text of yours"{second} --by {better.ranking}')
     typer.echo(f"(accuracy {accuracy['value']:.1%} on {accuracy['count']:,} texts, {_judged_on(content)})\n")
     for title, first, read in (("Classes", "decided", verdict.classes), ("Groups", "group", verdict.groups)):
         if read:
@@ -276,6 +278,8 @@ def show(found: "Audit") -> None:
     say(f"The page is {found.folder / 'index.html'}; numbers are in {found.folder / 'audit.json'}.")
     if content["data"].get("texts_kept") and found.reading != "cannot say":
         called = content["subject"]["called"]
+        roles = content["data"].get("roles")
+        called += f" --text {shlex.quote(roles[0])} --text-pair {shlex.quote(roles[1])}" if roles else ""
         say(f"To ship: heedful highlight {called} YOUR_TEXTS --audit {found.folder} --out page.html")
 
 

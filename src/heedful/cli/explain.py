@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from heedful.cli.options import AsJson, Device, Seed
+from heedful.cli.asked import asked_by
+from heedful.cli.options import AsJson, Chat, Device, Labels, OneLabel, Seed, Template, Threshold
 from heedful.cli.output import print_json
 
 if TYPE_CHECKING:
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
 
     from heedful.understanding.one_text import Explanation
 
+SHOWN_PAIR = " ⁄ "  # between the two texts of a pair
 SCHEMA = 2  # since 2 the scores of another ranking stand apart from attention
 
 
@@ -24,18 +26,30 @@ def explain(
         str | None,
         typer.Option("--by", help="Paint by attention, or by another ranking of words (docs/words.md)."),
     ] = None,
+    text_pair: Annotated[
+        str | None, typer.Option("--text-pair", help="A second text, decided together with the first.")
+    ] = None,
+    audit_label: OneLabel = None,
+    threshold: Threshold = None,
+    template: Template = None,
+    labels: Labels = None,
+    chat: Chat = False,
     seed: Seed = 0,
     device: Device = "cpu",
     as_json: AsJson = False,
 ) -> None:
     """Show how a trained model reads a text: its decision, and its words by attention and by polarity.
 
-    Example: `heedful explain runs/sst-dp "a gorgeous, witty film that drags only a little"`
+    Example: `heedful explain runs/sst-dp "a gorgeous, witty film that drags only a little"`. A language
+    model: `--template prompt.txt --labels "good,bad"`.
     """
+    from heedful.data.pairs import paired
     from heedful.training.opening import open_any
     from heedful.trials.explaining import explained
 
-    reading = explained(open_any(run, device=device).subject, text, by, seed=seed)
+    asked = asked_by(label=audit_label, threshold=threshold, template=template, labels=labels, chat=chat)
+    whole = text if text_pair is None else paired(text, text_pair)
+    reading = explained(open_any(run, device=device, asked=asked).subject, whole, by, seed=seed)
     if as_json:
         print_json({**reading.to_dict(), "schema": SCHEMA})
         return
@@ -76,10 +90,12 @@ def _paint(reading: "Explanation", values: list[float], *, signed: bool = True) 
     from rich.style import Style
     from rich.text import Text
 
+    from heedful.data.pairs import PAIR
+
     most = max((abs(value) for value in values), default=0.0) or 1.0
     painted, place = Text(), 0
     for word, value in zip(reading.words, values, strict=True):
-        painted.append(reading.text[place : word.start])
+        painted.append(reading.text[place : word.start].replace(PAIR, SHOWN_PAIR))
         strength = abs(value) / most
         hue = (86, 180, 233) if signed and value >= 0 else (230, 159, 0)
         style = Style(
@@ -92,5 +108,7 @@ def _paint(reading: "Explanation", values: list[float], *, signed: bool = True) 
         )
         painted.append(reading.text[word.start : word.end], style=style)
         place = word.end
-    painted.append(reading.text[place:], style="strike dim" if reading.unread else "")
+    painted.append(
+        reading.text[place:].replace(PAIR, SHOWN_PAIR), style="strike dim" if reading.unread else ""
+    )
     return painted

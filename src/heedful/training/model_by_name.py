@@ -1,5 +1,6 @@
 """A trained model by its name: a run's folder, or hf:PATH_OR_NAME, somebody's transformer."""
 
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,6 +22,18 @@ class Asked:
     template: str | None = None  # of a prompted language model, with {text} in it
     labels: tuple[str, ...] = ()  # of a prompted language model
     chat: bool = False  # whether the template is a message in the model's chat format
+
+    @property
+    def options(self) -> str:
+        """The same at the terminal; the template's file is not known."""
+        said = {
+            "--audit-label": self.label,
+            "--threshold": None if self.threshold is None else f"{self.threshold:g}",
+            "--template": None if self.template is None else "TEMPLATE",
+            "--labels": ",".join(self.labels) or None,
+        }
+        named = [f"{name} {shlex.quote(value)}" for name, value in said.items() if value is not None]
+        return " ".join([*named, *["--chat"] * self.chat])
 
 
 def is_of_hub(name: object) -> bool:

@@ -86,7 +86,8 @@ def _by_name(name: str | Path, *, device: str, asked: Asked | None) -> Opened:
     if not is_of_hub(name):
         return _of_run(load_run(name, device=device))
     subject = open_of_hub(name, device=device, asked=asked)
-    return Opened(subject, "huggingface", Path(subject.name).name, str(name), notes=subject.notes)
+    called = f"{name} {(asked or Asked()).options}".strip()
+    return Opened(subject, "huggingface", Path(subject.name).name, called, notes=subject.notes)
 
 
 def is_of_transformers(folder: str | Path) -> bool:

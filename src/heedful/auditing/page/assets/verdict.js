@@ -101,7 +101,7 @@ function defaultsOf({ classes }) {
   );
 }
 
-function insteadBox({ verdict, subject, methods }) {
+function insteadBox({ verdict, subject, data, methods }) {
   const { instead } = verdict;
   if (!instead) {
     const others = (methods.maps || []).filter((name) => ![verdict.shown, "shuffled", "random"].includes(name));
@@ -118,7 +118,8 @@ function insteadBox({ verdict, subject, methods }) {
       ),
     );
   }
-  const command = `heedful explain ${subject.called} "a text of yours" --by ${instead.ranking}`;
+  const second = (data.roles || []).length ? ' --text-pair "its other text"' : "";
+  const command = `heedful explain ${subject.called} "a text of yours"${second} --by ${instead.ranking}`;
   return make(
     "div",
     { class: "instead" },
