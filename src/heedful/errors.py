@@ -26,6 +26,10 @@ class UserError(ValueError):
         super().__init__(sentence)
 
 
+class Unvouched(UserWarning):
+    """Something was opened, and nobody can say if it is as it was written; the command line says it too."""
+
+
 class MissingExtra(UserError):  # noqa: N818  (it reads as what is the matter)
     """A feature needs an optional package that is not installed."""
 

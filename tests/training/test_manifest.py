@@ -6,10 +6,12 @@ import platform
 import numpy as np
 import pytest
 import torch
+from typer.testing import CliRunner
 
 from heedful import __version__
+from heedful.cli import app
 from heedful.data.corpus import Corpus
-from heedful.errors import UserError
+from heedful.errors import Unvouched, UserError
 from heedful.records.manifest import MANIFEST, checked_manifest, file_digest, write_manifest
 from heedful.training import load_run
 from heedful.training.from_corpus import train
@@ -72,7 +74,10 @@ def test_one_bit_is_noticed_in_every_file(folder, name):
 
 def test_a_run_without_a_manifest_is_opened_and_it_is_said(folder):
     (folder / MANIFEST).unlink()
-    assert "nobody can say if it is as it was written" in load_run(folder).notes[0]
+    with pytest.warns(Unvouched, match="nobody can say if it is as it was written"):
+        assert "nobody can say" in load_run(folder).notes[0]
+    told = CliRunner().invoke(app, ["scores", str(folder), "--quiet"])
+    assert told.stderr.startswith(f"Warning: {folder} has no {MANIFEST}: nobody can say")
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import json
 import shutil
 import tempfile
 import time
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -25,7 +26,7 @@ from heedful.auditing.whole import audit
 from heedful.bench.fuzz_requests import requests_to
 from heedful.data.named import load_data
 from heedful.data.vocabulary import Vocabulary
-from heedful.errors import UserError, choose_from
+from heedful.errors import Unvouched, UserError, choose_from
 from heedful.models.embeddings import read_vectors
 from heedful.models.trace import Trace
 from heedful.records.manifest import MANIFEST
@@ -324,9 +325,12 @@ def _run(good: Path) -> Case:
 
     def case(chance: np.random.Generator, folder: Path) -> str:
         bad, name = _spoilt(good, chance, folder)
-        opened = load_run(bad)
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always", Unvouched)
+            opened = load_run(bad)
         if not (bad / MANIFEST).exists():
-            return "read"  # and it says that nobody can vouch for it
+            assert said, "a folder that nobody can vouch for was opened without a word"
+            return "read"
         with torch.inference_mode():
             now = opened.model.logits(opened.model.encode(["a good film", "number 3"]))
         assert torch.equal(now, before), f"another {name} was believed"

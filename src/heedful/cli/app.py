@@ -5,7 +5,9 @@ import os
 import sys
 import threading
 import traceback
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Annotated, Any
 
 import typer
@@ -25,7 +27,7 @@ from heedful.cli.gallery import gallery
 from heedful.cli.heads import heads
 from heedful.cli.highlight import highlight
 from heedful.cli.models import models
-from heedful.cli.output import speak
+from heedful.cli.output import say, speak
 from heedful.cli.repeated import refuse_repeated
 from heedful.cli.reproduce import reproduce
 from heedful.cli.scores import scores
@@ -33,7 +35,7 @@ from heedful.cli.serve import serve
 from heedful.cli.sweep import sweep
 from heedful.cli.train import train
 from heedful.cli.worker import worker
-from heedful.errors import UserError
+from heedful.errors import Unvouched, UserError
 
 LOUDNESS = {"-q": "quiet", "--quiet": "quiet", "-v": "verbose", "--verbose": "verbose"}
 
@@ -83,12 +85,30 @@ class Commands(TyperGroup):
                 from heedful.models.own_parts import allow_module
 
                 allow_module(module)
-            return super().invoke(ctx)
+            with _doubts_said():
+                return super().invoke(ctx)
         except UserError as error:
             if speak.aloud:
                 traceback.print_exc()
             typer.echo(f"heedful: {error}", err=True)
             raise typer.Exit(2) from error
+
+
+@contextmanager
+def _doubts_said() -> Iterator[None]:
+    """What nobody can vouch for is said in a plain line, not as Python shows its warnings."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("default", Unvouched)
+        others = warnings.showwarning
+
+        def show(message: Warning | str, category: type[Warning], *place: Any) -> None:
+            if issubclass(category, Unvouched):
+                say(f"Warning: {message}")
+            else:
+                others(message, category, *place)
+
+        warnings.showwarning = show
+        yield
 
 
 app = typer.Typer(

@@ -9,6 +9,7 @@ pretrained encoder holds that too, in `encoder`.
 import json
 import math
 import shutil
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from html import escape
@@ -22,7 +23,7 @@ from safetensors.torch import load_file, save
 
 from heedful.data.vocabulary import Vocabulary
 from heedful.data.words import WordRules
-from heedful.errors import UserError
+from heedful.errors import Unvouched, UserError
 from heedful.files import folder_atomically, write_atomically
 from heedful.models.building import Classifier, build_model
 from heedful.models.own_parts import take_part
@@ -217,7 +218,10 @@ def load_run(folder: str | Path, *, device: str = "cpu", parts: Sequence[type] =
         raise UserError(f"{folder} is damaged: {str(error).splitlines()[0]}") from error
     _check_result(folder / RESULT, result)
     result.pop("schema", None)
-    notes = () if manifest else (f"{folder} has no {MANIFEST}: nobody can say if it is as it was written.",)
+    notes: tuple[str, ...] = ()
+    if manifest is None:
+        notes = (f"{folder} has no {MANIFEST}: nobody can say if it is as it was written.",)
+        warnings.warn(notes[0], Unvouched, stacklevel=2)
     made = manifest.made if manifest else {}
     return Run(model.to(place).eval(), recipe, vocabulary, history, result, folder, notes, made)
 
