@@ -65,6 +65,8 @@ def read_toml(path: Path, what: str = "file") -> dict[str, Any]:
     except OSError as error:
         raise UserError(f"{path} cannot be read ({error.strerror or error}).") from None
     except ValueError as error:  # of TOML, of its encoding, or of a number with thousands of digits
+        if "int_max_str_digits" in str(error):
+            raise UserError(f"{path} is not valid TOML: it has a number of thousands of digits.") from None
         raise UserError(f"{path} is not valid TOML: {error}.") from None
 
 

@@ -280,3 +280,21 @@ def test_an_option_that_takes_one_value_is_refused_where_it_stands_twice(argumen
 def test_a_value_that_looks_like_an_option_is_still_a_value(tmp_path):
     result = run(app, ["data", "show", str(tmp_path / "none.csv"), "--text", "--text"])
     assert "given twice" not in result.stderr
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["scores", "NAME"],
+        ["serve", "NAME"],
+        ["sweep", "NAME"],
+        ["compare", "NAME", "NAME"],
+        ["train", "data-1", "--out", "NAME"],
+        ["audit", "data-1", "--out", "NAME"],
+    ],
+)
+def test_a_name_that_no_file_can_have_is_a_sentence(command):
+    refused = CliRunner().invoke(app, ["x" * 5000 if word == "NAME" else word for word in command])
+    assert refused.exit_code == 2, refused.exception
+    assert "File name too long" in refused.stderr
+    assert len(refused.stderr) < 1200

@@ -154,7 +154,7 @@ def test_three_kills_at_random_moments_change_nothing(round_, cluster, twenty, t
 LATE = """
 import sys
 import heedful.study.cluster_workers as workers
-workers.GIVE_UP = 0.2  # long before a process has imported what it needs
+workers.GIVE_UP = workers.LONGEST = 0.2  # long before a process has imported what it needs
 workers.serve_workers(sys.argv[1], workers=2, say=lambda sentence: print(sentence, flush=True))
 """
 

@@ -8,7 +8,7 @@ import traceback
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import typer
 from typer.core import TyperGroup
@@ -56,6 +56,10 @@ def _allowed(words: Sequence[str]) -> tuple[list[str], list[str]]:
     return kept, modules
 
 
+# What a name or place that somebody gave can be refused for, by whichever command and wherever it is met.
+_NAMES = frozenset((errno.ENAMETOOLONG, errno.ELOOP, errno.ENOTDIR, errno.EACCES, errno.EPERM))
+
+
 class Commands(TyperGroup):
     """A group of commands that says a user's mistake in one sentence instead of a traceback.
 
@@ -87,11 +91,19 @@ class Commands(TyperGroup):
                 allow_module(module)
             with _doubts_said():
                 return super().invoke(ctx)
+        except OSError as error:
+            if error.errno not in _NAMES or error.filename is None:
+                raise
+            name = os.fsdecode(error.filename)[:200]
+            self._refuse(UserError(f"{name} cannot be opened ({error.strerror}): choose another place."))
         except UserError as error:
-            if speak.aloud:
-                traceback.print_exc()
-            typer.echo(f"heedful: {error}", err=True)
-            raise typer.Exit(2) from error
+            self._refuse(error)
+
+    def _refuse(self, error: UserError) -> NoReturn:
+        if speak.aloud:
+            traceback.print_exc()
+        typer.echo(f"heedful: {error}", err=True)
+        raise typer.Exit(2) from error
 
 
 @contextmanager
@@ -101,11 +113,11 @@ def _doubts_said() -> Iterator[None]:
         warnings.simplefilter("default", Unvouched)
         others = warnings.showwarning
 
-        def show(message: Warning | str, category: type[Warning], *place: Any) -> None:
+        def show(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
             if issubclass(category, Unvouched):
                 say(f"Warning: {message}")
             else:
-                others(message, category, *place)
+                others(message, category, *place, **more)
 
         warnings.showwarning = show
         yield

@@ -18,7 +18,9 @@ import dask  # isort: skip  # that it is there, and if not what to do, is said b
 from distributed import Nanny, Status  # isort: skip
 
 WAIT = 1.0  # seconds between two looks for a scheduler that is not there
-GIVE_UP = 120  # seconds in which a worker must have come to its scheduler: a busy machine imports slowly
+# Seconds in which a worker must have come to its scheduler, or is made anew: one that was started while the
+# scheduler went away may wait for ever. Where it was too short it is doubled: a busy machine imports slowly.
+GIVE_UP, LONGEST = 30, 240
 
 
 def serve_workers(
@@ -57,6 +59,7 @@ async def _serve(address: str, workers: int, host: str, say: Callable[[str], Non
     async def keep_one() -> None:
         """A worker, made anew whenever its scheduler went away or it could not come."""
         nonlocal up
+        give_up = GIVE_UP
         while True:
             if await _is_there(address):
                 nanny = _Nanny(
@@ -64,11 +67,12 @@ async def _serve(address: str, workers: int, host: str, say: Callable[[str], Non
                     nthreads=1,
                     host=host,
                     dashboard=False,
-                    death_timeout=GIVE_UP,
+                    death_timeout=give_up,
                     silence_logs=logging.CRITICAL,
                 )
                 try:
                     await nanny
+                    give_up = GIVE_UP
                     up += 1
                     if up == workers:
                         tell(f"{workers} workers are at {address}. Ctrl-C stops them.")
@@ -78,6 +82,7 @@ async def _serve(address: str, workers: int, host: str, say: Callable[[str], Non
                         up -= 1
                 except (OSError, RuntimeError, TimeoutError) as error:  # the scheduler has just gone again
                     tell(f"A worker could not come to {address} ({type(error).__name__}); trying again …")
+                    give_up = min(2 * give_up, LONGEST)
                 finally:
                     with suppress(OSError, TimeoutError):
                         await nanny.close(timeout=2)
