@@ -1,6 +1,7 @@
 """Trials as cells of a study: each measure once a cell, over seeds with intervals, and as a paper's table."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -139,8 +140,20 @@ def test_names_in_latex_are_escaped_and_corpora_are_headings(study_file, tmp_pat
     found = swept(study_file, tmp_path / "out")
     laid = pivot(study, found.entries)
     assert laid.titles() == ["model", "scale", "reviews: accuracy", "re_views&: accuracy"]
+    assert list(laid.narrow()) == [("", laid)]
     assert r"\multicolumn{1}{c}{re\_views\&}" in to_latex(laid)
     assert list(long_table(study, found.entries)["corpus"]) == ["reviews.csv", "re_views&.csv"]
+
+
+def test_a_table_too_wide_for_a_terminal_is_one_table_a_measure(study_file):
+    write(study_file, ["accuracy", "tau-gradient", "heat-map-skill"])
+    study = load_study(study_file)
+    wide = pivot(replace(study, corpora=("one.csv", "two.csv")), [])
+    parts = dict(wide.narrow())
+    assert [place for part in parts.values() for place in part.across] == [
+        (corpus, name) for name in study.measures for corpus in ("one.csv", "two.csv")
+    ]
+    assert list(parts)[0] == ", accuracy"
 
 
 def test_mistakes_are_refused_before_any_work(study_file, tmp_path):

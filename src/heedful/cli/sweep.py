@@ -131,7 +131,8 @@ def _table(grid: "Study", swept: "Sweep", as_json: bool, *, csv: Path | None, la
 
     laid = pivot(grid, swept.entries)
     if not as_json:
-        print_table(f"{grid.name}, over {len(grid.seeds)} seeds", laid.titles(), laid.cells())
+        for of, part in laid.narrow():
+            print_table(f"{grid.name}{of}, over {len(grid.seeds)} seeds", part.titles(), part.cells())
     for why in dict.fromkeys(f"{entry.measure}: {entry.why}" for entry in swept.entries if entry.why):
         say(f"Nothing is said of {why}")
     if csv is not None:

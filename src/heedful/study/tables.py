@@ -4,8 +4,8 @@ Intervals are over seeds, crossed with texts; of one seed over its texts (`study
 findings out as papers do: models and settings down, corpora and measures across.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from heedful.study.pooling import mean_over_texts, shown
 from heedful.study.text_measures import MEASURES, Asked
 
 BASELINES = ("shuffled", "random")
+MOST_ACROSS = 4  # numbers with their intervals that stand side by side on a terminal
 
 
 @dataclass(frozen=True)
@@ -164,6 +165,15 @@ class Pivot:
                 for corpus, name in self.across
             ),
         ]
+
+    def narrow(self) -> "Iterator[tuple[str, Pivot]]":
+        """As it is, or a table a measure where a terminal has no room for all of them; each with a name."""
+        if len(self.across) <= MOST_ACROSS:
+            yield "", self
+            return
+        for measure in dict.fromkeys(name for _, name in self.across):
+            own = tuple(place for place in self.across if place[1] == measure)
+            yield f", {MEASURES[measure].title}", replace(self, across=own)
 
     def cells(self) -> list[list[str]]:
         return [
