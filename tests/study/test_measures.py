@@ -153,7 +153,7 @@ def test_a_table_too_wide_for_a_terminal_is_one_table_a_measure(study_file):
     assert [place for part in parts.values() for place in part.across] == [
         (corpus, name) for name in study.measures for corpus in ("one.csv", "two.csv")
     ]
-    assert list(parts)[0] == ", accuracy"
+    assert next(iter(parts)) == ", accuracy"
 
 
 def test_mistakes_are_refused_before_any_work(study_file, tmp_path):
