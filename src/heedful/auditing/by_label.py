@@ -123,7 +123,8 @@ def _brief(found: Audit) -> dict[str, Any]:
 
 
 def _title(audits: Mapping[str, Audit]) -> str:
-    return str(next(iter(audits.values())).content["subject"]["name"])
+    label, one = next(iter(audits.items()))
+    return str(one.content["subject"]["name"]).replace(f" ({label})", "", 1)
 
 
 def _safe(name: str) -> str:

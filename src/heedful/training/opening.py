@@ -86,8 +86,9 @@ def _by_name(name: str | Path, *, device: str, asked: Asked | None) -> Opened:
     if not is_of_hub(name):
         return _of_run(load_run(name, device=device))
     subject = open_of_hub(name, device=device, asked=asked)
-    called = f"{name} {(asked or Asked()).options}".strip()
-    return Opened(subject, "huggingface", Path(subject.name).name, called, notes=subject.notes)
+    asked = asked or Asked()
+    shown = Path(subject.name).name + ("" if asked.label is None else f" ({asked.label})")
+    return Opened(subject, "huggingface", shown, f"{name} {asked.options}".strip(), notes=subject.notes)
 
 
 def is_of_transformers(folder: str | Path) -> bool:

@@ -50,7 +50,7 @@ PAGE_OF_SEVERAL = """<!doctype html>
 <p class="reading {kind}"><span class="mark" aria-hidden="true">{mark}</span><span>{summary}</span></p>
 <p>This model may give several labels to a text, and each is a decision of its own: has the text the label, or
 not? A text without a label is decided “no” for it, often because no word speaks for “yes”.</p>
-<div class="scroll"><table>
+<div class="scroll table"><table>
 <thead><tr>{head}</tr></thead>
 <tbody>
 {rows}
