@@ -24,7 +24,9 @@ def measure(asking: "Asking") -> "DataFrame":
 
     subject = asking.plan.audited.subject
     if not drops(subject):
-        raise NotAsked("This cannot be asked of this model: it has no dropout that could be switched on.")
+        raise NotAsked(
+            "This cannot be asked of this model: it has no dropout layers that could be switched on."
+        )
 
     def trial(batch: "Batch", first: int) -> "DataFrame":
         own = painted(asking, subject, batch)
