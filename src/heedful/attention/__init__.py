@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
     # mechanisms that ask more than once, point, or climb: each with a task in the gallery
     from heedful.attention.memory import recall as recall
+    from heedful.attention.memory import recall_adjacent as recall_adjacent
     from heedful.attention.memory import MemoryHops as MemoryHops
     from heedful.attention.memory import Recalled as Recalled
     from heedful.attention.pointer import Pointer as Pointer

@@ -7,14 +7,15 @@ another index than i.)
 Axes: B instances, T memories, H width of queries, keys and values, N hops.
 """
 
-from collections.abc import Callable
+import itertools
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import torch
 import torch.export
 from torch import Tensor, nn
 
-from heedful.attention.attended import attend
+from heedful.attention.attended import Attended, attend
 from heedful.attention.dot import dot_scores
 from heedful.attention.initial import Init, new_weight, normal_init
 from heedful.attention.normalise import Normaliser, masked_softmax
@@ -55,8 +56,35 @@ def recall(
         hop = attend(query, keys, values, mask, score=score, normalise=normalise)
         query = (query + hop.context) @ matrix.mT
         hops.append(hop)
-    return Recalled(
-        query,
+    return Recalled(query, *_stacked(hops))
+
+
+def recall_adjacent(
+    query: Tensor,
+    memories: Sequence[Tensor],
+    mask: Tensor,
+    *,
+    score: Callable[[Tensor, Tensor], Tensor] = dot_scores,
+    normalise: Normaliser = masked_softmax,
+) -> Recalled:
+    """Sukhbaatar et al.'s adjacent hops: hop n has memories[n] as keys and memories[n + 1] as values.
+
+    N + 1 memories (B,T,H) make N hops; each asks with q + c of the one before.
+    """
+    if len(memories) < 2:
+        raise UserError(f"recall_adjacent needs two memories for one hop, but {len(memories)} came.")
+    hops = []
+    for keys, values in itertools.pairwise(memories):
+        check_memory("recall_adjacent", query, keys, values, mask=mask, width="H")
+        hop = attend(query, keys, values, mask, score=score, normalise=normalise)
+        query = query + hop.context
+        hops.append(hop)
+    return Recalled(query, *_stacked(hops))
+
+
+def _stacked(hops: Sequence[Attended]) -> tuple[Tensor, Tensor, Tensor]:
+    """Contexts, weights and scores of all hops, each (B,N,·)."""
+    return (
         torch.stack([hop.context for hop in hops], 1),
         torch.stack([hop.weights for hop in hops], 1),
         torch.stack([hop.scores for hop in hops], 1),

@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from heedful.cli.options import AsJson, Seed
+from heedful.cli.options import AsJson, DataDir, Device, Seed
 from heedful.cli.output import Advance, print_json, print_table, progress, say
 from heedful.cli.places import default_folder
 from heedful.cli.stopping import can_be_stopped
@@ -15,7 +15,7 @@ from heedful.errors import UserError
 if TYPE_CHECKING:
     from heedful.gallery import Comparison, Entry
 
-SHEET = "gallery.html"
+SHEET, KEPT = "gallery.html", "kept"
 
 
 def gallery(
@@ -23,23 +23,33 @@ def gallery(
     every: Annotated[bool, typer.Option("--all", help="Train all entries and make a contact sheet.")] = False,
     seeds: Annotated[int, typer.Option("--seeds", min=1, help="How many seeds to train with.")] = 3,
     size: Annotated[
-        Literal["full", "small"], typer.Option("--size", help="small: seconds, a rehearsal without an aim.")
-    ] = "full",
+        Literal["small", "quick", "full"],
+        typer.Option(
+            "--size",
+            help="small: seconds, a rehearsal without an aim; quick: minutes; full: as long as it takes.",
+        ),
+    ] = "quick",
     out: Annotated[
         Path | None, typer.Option("--out", help="Folder for pictures and figures. Default: runs/gallery.")
     ] = None,
+    data_dir: DataDir = None,
+    device: Device = "cpu",
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
     """List the attention mechanisms, or train one beside a model without it and draw what it attends to.
 
-    The exit code is 1 if an entry does not pass at full size, and 2 if one could not be trained. No entry
-    passes with one seed: it has no interval.
+    An entry that has a real task takes it where its data are, in the folder gallery of the data folder, and a
+    generated one elsewhere. Seeds on real data are kept: the same command goes on where it stopped.
+    Generated tasks run on the processor whatever the device is. The exit code is 1 if an entry does not pass,
+    at any size but small, and 2 if one could not be trained. No entry passes with one seed: it has no
+    interval.
 
     Example: `heedful gallery`, `heedful gallery bahdanau`, or `heedful gallery --all --out gallery`
     """
     from heedful.files import check_folder
     from heedful.gallery import ENTRIES, entry
+    from heedful.store import Store
 
     if name is not None and every:
         raise UserError(f"Give a name, such as {name}, or --all, not both.")
@@ -49,12 +59,21 @@ def gallery(
     chosen = [entry(known) for known in (ENTRIES if name is None else [name])]
     folder = out or default_folder("gallery")
     check_folder(folder)
-    kept = f"The entries that ended are in {folder}."
-    with can_be_stopped(kept), progress("gallery, seeds", len(chosen) * seeds) as advance:
+    if device != "cpu":
+        from heedful.training.devices import find_device
+
+        find_device(device)
+    asked = {"seeds": range(seed, seed + seeds), "size": size, "data_dir": data_dir, "device": device}
+    kept = f"The entries that ended are in {folder}, and the same command goes on from them."
+    with (
+        can_be_stopped(kept),
+        Store(folder / KEPT, {"schema": 1}).opened() as store,
+        progress("gallery, seeds", len(chosen) * seeds) as advance,
+    ):
         compared, failures = [], []
         for one in chosen:
             try:
-                compared.append(_train(one, range(seed, seed + seeds), size, folder, advance))
+                compared.append(_train(one, folder, advance, store=store, **asked))
             except UserError as error:  # one entry that lacks its corpus must not take the others with it
                 if not every:
                     raise
@@ -65,34 +84,41 @@ def gallery(
     _show(compared, failures, folder, as_json, every)
     if failures:
         raise typer.Exit(2)
-    if size == "full" and not all(comparison.passes for comparison in compared):
+    if size != "small" and not all(comparison.passes for comparison in compared):
         raise typer.Exit(1)
 
 
 def _list(entries: "Sequence[Entry]", as_json: bool) -> None:
     if as_json:
         fields = ("name", "title", "source", "task", "formula", "without", "measure", "better", "aim")
-        rows = [{field: getattr(entry, field) for field in fields} for entry in entries]
+        rows = [
+            {
+                **{field: getattr(entry, field) for field in fields},
+                "real": None if entry.real is None else {"task": entry.real.task, "files": entry.real.files},
+            }
+            for entry in entries
+        ]
         print_json({"schema": 1, "entries": rows})
         return
     print_table(
-        "", ["name", "mechanism", "task"], [[entry.name, entry.title, entry.task] for entry in entries]
+        "",
+        ["name", "mechanism", "task"],
+        [[entry.name, entry.title, (entry.real or entry).task] for entry in entries],
     )
     say("Train and draw one: heedful gallery NAME. All, on one page: heedful gallery --all")
 
 
-def _train(
-    entry: "Entry", seeds: range, size: Literal["full", "small"], folder: Path, advance: Advance
-) -> "Comparison":
+def _train(entry: "Entry", folder: Path, advance: Advance, **asked: Any) -> "Comparison":
     import json
 
     from heedful.files import write_atomically
     from heedful.gallery import compare_entry
     from heedful.gallery.sheet import draw_comparison
 
-    comparison = compare_entry(entry, seeds=seeds, size=size, done=lambda seed: advance(1))
-    with write_atomically(folder / f"{entry.name}.png", "wb") as file:
-        file.write(draw_comparison(comparison))
+    comparison = compare_entry(entry, done=lambda seed: advance(1), **asked)
+    for form in ("png", "svg"):
+        with write_atomically(folder / f"{entry.name}.{form}", "wb") as file:
+            file.write(draw_comparison(comparison, form))
     with write_atomically(folder / f"{entry.name}.json") as file:
         json.dump({"schema": 1, **comparison.to_dict()}, file, ensure_ascii=False, indent=1)
     return comparison
@@ -119,7 +145,7 @@ def _show(
     as_json: bool,
     every: bool,
 ) -> None:
-    from heedful.gallery.sheet import shown_margin, shown_measure
+    from heedful.gallery.sheet import found, shown_margin, shown_measure
 
     for entry, why in failures:
         say(f"{entry.name} could not be trained: {why}")
@@ -152,4 +178,5 @@ def _show(
         if further:
             rows = [[name, f"{comparison.mean(name):.3f}"] for name in further]
             print_table("Means over the seeds", ["figure", "mean"], rows, right=("mean",))
+        typer.echo(f"{comparison.data}\n{found(comparison)}")
         typer.echo(f"The picture is {folder / f'{comparison.entry.name}.png'}.")

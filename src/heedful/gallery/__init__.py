@@ -7,7 +7,7 @@ from importlib import import_module
 
 from heedful.errors import choose_from
 from heedful.gallery.comparing import Comparison, compare_entry
-from heedful.gallery.entry import Entry, Outcome
+from heedful.gallery.entry import Entry, Outcome, Published, RealTask
 
 ENTRIES: dict[str, str] = {
     "bahdanau": "heedful.gallery.bahdanau",
@@ -32,4 +32,4 @@ def entry(name: str) -> Entry:
     return found
 
 
-__all__ = ["ENTRIES", "Comparison", "Entry", "Outcome", "compare_entry", "entry"]
+__all__ = ["ENTRIES", "Comparison", "Entry", "Outcome", "Published", "RealTask", "compare_entry", "entry"]

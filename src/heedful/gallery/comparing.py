@@ -2,12 +2,18 @@
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from heedful.errors import check_seed
+from heedful.gallery.at_hand import AtHand, at_hand
 from heedful.gallery.entry import Entry, Outcome, Size
 from heedful.records import Estimate, Finding, seeds_interval
+from heedful.store import Stage, Store
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True)
@@ -19,6 +25,10 @@ class Comparison:
     margin: Finding  # gain over the baseline, above 0 is better whichever way the measure points
     seconds: float  # of the slowest seed, by the clock
     processor_seconds: float  # likewise, without the time in which the machine was busy with other things
+    size: Size = "quick"
+    data: str = ""  # what it was trained on, in a sentence
+    is_real: bool = False
+    over_yardstick: Finding | None = None  # gain over the plain yardstick of a real task
 
     @property
     def passes(self) -> bool:
@@ -32,24 +42,50 @@ class Comparison:
         return mean >= aim if self.entry.better == "higher" else mean <= aim
 
     def mean(self, name: str) -> float:
-        """The mean over seeds of "figure", "baseline", or a figure of the table."""
-        own = name in ("figure", "baseline")
+        """The mean over seeds of "figure", "baseline", "yardstick", or a figure of the table."""
+        own = name in ("figure", "baseline", "yardstick")
         values = [getattr(outcome, name) if own else outcome.table[name] for outcome in self.outcomes]
         return float(sum(values) / len(values))
 
+    def interval(self, name: str) -> list[float] | None:
+        """Student's t interval over seeds of a figure of the table; one seed has none."""
+        if len(self.outcomes) < 2:
+            return None
+        between = seeds_interval([outcome.table[name] for outcome in self.outcomes])
+        return [between.low, between.high]
+
+    def draw(self, figure: "Figure") -> None:
+        """A real task draws all seeds, a generated one its first."""
+        if self.is_real and self.entry.real is not None:
+            self.entry.real.draw(self.outcomes, figure)
+        else:
+            self.entry.draw(self.outcomes[0], figure)
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
+        real = self.entry.real if self.is_real else None
+        over = self.over_yardstick
+        published = real.published if real is not None else None
         return {
             "name": self.entry.name,
+            "size": self.size,
+            "data": self.data,
+            "is_real": self.is_real,
+            "task": self.entry.task,
             "measure": self.entry.measure,
             "better": self.entry.better,
             "figure": self.mean("figure"),
             "baseline": self.mean("baseline"),
             "aim": self.entry.aim,
             "margin": self.margin.to_dict(),
+            "yardstick": None
+            if real is None or over is None
+            else {"what": real.yardstick, "figure": self.mean("yardstick"), "margin": over.to_dict()},
+            "published": None if published is None else asdict(published),
             "parameters": self.outcomes[0].parameters,
             "baseline_parameters": self.outcomes[0].baseline_parameters,
             "table": {name: self.mean(name) for name in self.outcomes[0].table},
+            "intervals": {name: self.interval(name) for name in self.outcomes[0].table},
             "by_seed": [
                 {"figure": outcome.figure, "baseline": outcome.baseline, "table": dict(outcome.table)}
                 for outcome in self.outcomes
@@ -64,32 +100,72 @@ def compare_entry(
     entry: Entry,
     *,
     seeds: Sequence[int] = (0, 1, 2),
-    size: Size = "full",
+    size: Size = "quick",
     done: Callable[[int], None] | None = None,
+    data_dir: str | Path | None = None,
+    device: str = "cpu",
+    store: Store | None = None,
 ) -> Comparison:
-    """Train the entry and its baseline for each seed; `done` hears of each. A small one has no aim."""
+    """Train the entry and its baseline for each seed; `done` hears of each. A small one has no aim.
+
+    The real task is taken where its data are. Its seeds are kept in the store, and found there again.
+    """
     for seed in seeds:
         check_seed(seed)
+    chosen = at_hand(entry, size=size, data_dir=data_dir, device=device)
+    stage = store.stage(f"{entry.name}-{chosen.fingerprint}") if store and chosen.is_real else None
     outcomes: list[Outcome] = []
     seconds = processor = 0.0
     for seed in seeds:
-        begun, worked = time.perf_counter(), time.process_time()
-        outcomes.append(entry.train(seed, size))
-        seconds = max(seconds, time.perf_counter() - begun)
-        processor = max(processor, time.process_time() - worked)
+        outcome, took, worked = _trained(chosen, seed, size, stage)
+        outcomes.append(outcome)
+        seconds, processor = max(seconds, took), max(processor, worked)
         if done is not None:
             done(seed)
+    judged = chosen.entry if size != "small" else replace(chosen.entry, aim=None)
+    without = [outcome.baseline for outcome in outcomes]
+    plain = [outcome.yardstick for outcome in outcomes if outcome.yardstick is not None]
+    return Comparison(
+        judged,
+        tuple(outcomes),
+        _gain(judged, outcomes, without, f"without it ({judged.without})", "without"),
+        seconds,
+        processor,
+        size,
+        chosen.data,
+        chosen.is_real,
+        _gain(judged, outcomes, plain, f"by {entry.real.yardstick}", "yardstick")
+        if entry.real is not None and len(plain) == len(outcomes)
+        else None,
+    )
+
+
+def _trained(chosen: AtHand, seed: int, size: Size, stage: Stage | None) -> tuple[Outcome, float, float]:
+    """The outcome of one seed, and its seconds by the clock and of the processor."""
+    known = stage.value(f"seed-{seed}") if stage is not None else None
+    if known is not None:
+        return Outcome(**known["outcome"]), known["seconds"], known["processor_seconds"]
+    begun, worked = time.perf_counter(), time.process_time()
+    # Generated tasks know two sizes: what takes half a minute in full is quick enough.
+    outcome = chosen.entry.train(seed, size if chosen.is_real or size == "small" else "full")
+    took = time.perf_counter() - begun, time.process_time() - worked
+    if stage is not None:
+        kept = {"outcome": asdict(outcome), "seconds": took[0], "processor_seconds": took[1]}
+        stage.keep_value(f"seed-{seed}", kept)
+    return outcome, *took
+
+
+def _gain(entry: Entry, outcomes: Sequence[Outcome], others: Sequence[float], by: str, name: str) -> Finding:
+    """By how much the mechanism is better than something else, over seeds."""
     sign = 1 if entry.better == "higher" else -1
-    gains = [sign * (outcome.figure - outcome.baseline) for outcome in outcomes]
-    margin = Finding(
+    gains = [sign * (outcome.figure - other) for outcome, other in zip(outcomes, others, strict=True)]
+    return Finding(
         f"{entry.name}: gain in {entry.measure}",
         sum(gains) / len(gains),
         count=len(gains),
         seeds=len(gains),
         interval=seeds_interval(gains),
-        baselines={"without": Estimate(sum(outcome.baseline for outcome in outcomes) / len(outcomes))},
+        baselines={name: Estimate(sum(others) / len(others))},
         better="higher",
-        measured=f"{entry.measure} with the mechanism and without it ({entry.without}), in the same run.",
+        measured=f"{entry.measure} with the mechanism and {by}, in the same run.",
     )
-    judged = entry if size == "full" else replace(entry, aim=None)
-    return Comparison(judged, tuple(outcomes), margin, seconds, processor)

@@ -3,14 +3,18 @@
 Each entry is a file of its own with the same order: data, model, training, `train`, `draw`, `ENTRY`.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from matplotlib.figure import Figure
 
-Size = Literal["full", "small"]  # small: seconds, for the tests
+# small: seconds, for the tests. quick: minutes for all seeds. full: as long as it takes. A generated task is
+# the same in quick and full.
+Size = Literal["small", "quick", "full"]
 
 
 @dataclass(frozen=True)
@@ -23,6 +27,35 @@ class Outcome:
     baseline_parameters: int  # as many, to within 1 % at full size: the mechanism must win, not its size
     table: Mapping[str, float] = field(default_factory=dict)  # further figures, by name
     picture: Mapping[str, Any] = field(default_factory=dict, repr=False)  # arrays and words that `draw` needs
+    yardstick: float | None = None  # the figure of the plain method that a real task has beside it
+
+
+@dataclass(frozen=True)
+class Published:
+    """What somebody else reported on the same data."""
+
+    figure: float
+    source: str  # who, and on what
+    difference: str  # what is not the same here: size, budget, preparation
+
+
+@dataclass(frozen=True)
+class RealTask:
+    """The task of an entry on real data, which takes the place of the generated one where the files are.
+
+    A picture of a real task holds plain JSON values, so that a trained seed can be kept and gone on from.
+    """
+
+    files: tuple[str, ...]  # inside the folder `gallery` of the data folder
+    obtain: str  # how a reader gets the data, one or two sentences
+    task: str
+    without: str
+    measure: str
+    better: Literal["higher", "lower"]
+    yardstick: str  # the plain method, whose figure is measured in the same run
+    train: "Callable[[int, Size, Path, str], Outcome]"  # train(seed, size, folder, device)
+    draw: "Callable[[Sequence[Outcome], Figure], None]"  # all seeds
+    published: Published | None = None
 
 
 @dataclass(frozen=True)
@@ -40,3 +73,4 @@ class Entry:
     train: Callable[[int, Size], Outcome]  # train(seed, size)
     draw: "Callable[[Outcome, Figure], None]"
     aim: float | None = None  # what the figure itself must reach
+    real: RealTask | None = None  # the same mechanism on real data

@@ -18,6 +18,7 @@ from heedful.attention import AncestorAttention, Attended, ancestor_table, unifo
 from heedful.gallery.diagnoses import Ontology, Visits, counts_of, draw_visits, grow_ontology
 from heedful.gallery.entry import Entry, Outcome, Size
 from heedful.gallery.learning import learn, parameters_of
+from heedful.gallery.real_gram import REAL
 from heedful.gallery.seeded import seeded
 from heedful.training.devices import one_thread
 
@@ -218,4 +219,5 @@ ENTRY = Entry(
     better="higher",
     train=train,
     draw=draw,
+    real=REAL,
 )

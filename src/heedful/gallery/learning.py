@@ -26,3 +26,18 @@ def learn(model: nn.Module, loss: Callable[[], Tensor], *, steps: int, rate: flo
 def parameters_of(model: nn.Module) -> int:
     """How many numbers a model learns."""
     return sum(parameter.numel() for parameter in model.parameters())
+
+
+def as_large(make: Callable[[int], nn.Module], parameters: int, *, widest: int = 1024) -> nn.Module:
+    """The model `make(width)` whose parameters come nearest to so many, by the smallest such width.
+
+    The number of parameters must rise with the width. Torch's generator is left as it was before the search.
+    """
+    with torch.random.fork_rng(devices=[]):
+        low, high = 1, widest
+        while low < high:  # the first width that has at least so many
+            middle = (low + high) // 2
+            low, high = (low, middle) if parameters_of(make(middle)) >= parameters else (middle + 1, high)
+        near = [width for width in (low - 1, low) if width >= 1]
+        width = min(near, key=lambda width: abs(parameters_of(make(width)) - parameters))
+    return make(width)

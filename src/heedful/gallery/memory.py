@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from heedful.attention import MemoryHops, uniform_weights, weighted_sum
 from heedful.gallery.entry import Entry, Outcome, Size
 from heedful.gallery.learning import learn, parameters_of
+from heedful.gallery.real_memory import REAL
 from heedful.gallery.seeded import seeded
 from heedful.gallery.stories import PLACES, WORDS, Stories, tell_stories
 from heedful.training.devices import one_thread
@@ -183,4 +184,5 @@ ENTRY = Entry(
     train=train,
     draw=draw,
     aim=0.95,
+    real=REAL,
 )

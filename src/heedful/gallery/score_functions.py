@@ -17,6 +17,7 @@ from torch import Tensor, nn
 from heedful.attention import SCORES, Attended, build_attention
 from heedful.gallery.entry import Entry, Outcome, Size
 from heedful.gallery.learning import learn, parameters_of
+from heedful.gallery.real_scores import LINES, REAL
 from heedful.gallery.seeded import seeded
 from heedful.training.devices import one_thread
 
@@ -166,17 +167,6 @@ def train(seed: int, size: Size) -> Outcome:
     )
 
 
-# Colours that a colour-blind reader tells apart (Okabe & Ito), and marks that anybody does.
-LINES = {
-    "dot": ("#D55E00", "o"),
-    "scaled-dot": ("#0072B2", "s"),
-    "general": ("#E69F00", "^"),
-    "additive": ("#009E73", "D"),
-    "cosine": ("#56B4E9", "v"),
-    "location": ("#777777", "x"),
-}
-
-
 def draw(outcome: Outcome, figure: "Figure") -> None:
     """Right answers after training over widths, and beside them how sharp the weights were before it."""
     figure.set_size_inches(10, 4)
@@ -221,4 +211,5 @@ ENTRY = Entry(
     train=train,
     draw=draw,
     aim=0.98,
+    real=REAL,
 )

@@ -4,9 +4,11 @@ import base64
 import io
 from collections.abc import Mapping, Sequence
 from html import escape
+from typing import Literal
 
 from heedful.gallery.comparing import Comparison
 from heedful.gallery.entry import Entry
+from heedful.records import Finding
 from heedful.records.wording import decimals, in_brackets, number, plain
 
 SHARPNESS = 110  # dots an inch
@@ -24,13 +26,16 @@ pre { white-space: pre-wrap; background: #f5f5f5; padding: .6rem; }
 """
 
 
-def draw_comparison(comparison: Comparison) -> bytes:
-    """The picture of an entry's first seed, as PNG."""
+def draw_comparison(comparison: Comparison, form: Literal["png", "svg"] = "png") -> bytes:
+    """The picture of an entry."""
+    import matplotlib
     from matplotlib.figure import Figure
 
     figure, file = Figure(), io.BytesIO()
-    comparison.entry.draw(comparison.outcomes[0], figure)
-    figure.savefig(file, format="png", dpi=SHARPNESS)
+    comparison.draw(figure)
+    # Text of an SVG stays text, and the same figure gives the same file.
+    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "heedful"}):
+        figure.savefig(file, format=form, dpi=SHARPNESS, metadata={"Date": None} if form == "svg" else None)
     return file.getvalue()
 
 
@@ -46,6 +51,7 @@ def contact_sheet(
     """
     passing = sum(comparison.passes for comparison in comparisons)
     tried = len(comparisons) + len(failures)
+    real = sum(comparison.is_real for comparison in comparisons)
     rows = "".join(_row(comparison) for comparison in comparisons)
     parts = "".join(_part(comparison, pictures[comparison.entry.name]) for comparison in comparisons)
     missing = "".join(
@@ -60,7 +66,8 @@ def contact_sheet(
 <h1>The attention gallery</h1>
 <p>Each mechanism on the task it was made for, beside a model without it of equal parameters, trained in the
 same run with the same budget. An entry passes if the 95 % interval of its gain over the seeds excludes no
-gain, and its figure reaches the aim where there is one. {passing} of {tried} pass.</p>
+gain, and its figure reaches the aim where there is one. {passing} of {tried} pass.
+{real} of {tried} have real data here.</p>
 {missing}
 <table>
 <tr><th>entry<th>measure<th>with<th>without<th>gain and interval<th>aim<th>passes</tr>
@@ -77,6 +84,27 @@ def shown_margin(comparison: Comparison) -> str:
     places = decimals(margin.value, margin.interval)
     ends = in_brackets(margin.interval, places) if margin.interval is not None else ""
     return f"{number(margin.value, places)} {ends}"
+
+
+def found(comparison: Comparison) -> str:
+    """What was found, in sentences that the numbers decide."""
+    entry, margin, over = comparison.entry, comparison.margin, comparison.over_yardstick
+    said = [f"The mechanism is {_verdict(margin)} an equal model without it."]
+    real = entry.real if comparison.is_real else None
+    if real is not None and over is not None:
+        plainly = f"{real.yardstick} ({comparison.mean('yardstick'):.3f})"
+        said.append(f"It is {_verdict(over)} the plain yardstick, {plainly}.")
+    if real is not None and real.published is not None:
+        known = real.published
+        said.append(f"Published: {plain(known.figure)} ({known.source}). {known.difference}")
+    return " ".join(said)
+
+
+def _verdict(gain: Finding) -> str:
+    low, high = (gain.interval.low, gain.interval.high) if gain.interval is not None else (0.0, 0.0)
+    if low > 0:
+        return "better than"
+    return "worse than" if high < 0 else "not shown to differ from"
 
 
 def shown_measure(entry: Entry) -> str:
@@ -107,6 +135,7 @@ def _part(comparison: Comparison, picture: bytes) -> str:
 <h2>{escape(entry.title)}</h2>
 <p class="source">{escape(entry.source)}</p>
 <p>{escape(entry.task)}</p>
+<p class="source">{escape(comparison.data)}</p>
 <pre>{escape(entry.formula)}</pre>
 <img alt="{escape(f"{entry.title}: {entry.task}")}" src="data:image/png;base64,{image}">
 <p>{escape(shown_measure(entry))}: <b>{comparison.mean("figure"):.3f}</b>
@@ -114,6 +143,7 @@ def _part(comparison: Comparison, picture: bytes) -> str:
 ({first.baseline_parameters:,} parameters). Gain {escape(shown_margin(comparison))} over
 {len(comparison.outcomes)} seeds. The model without it: {escape(entry.without)}.
 {comparison.processor_seconds:.0f} s of processor time for the slowest seed.</p>
+<p>{escape(found(comparison))}</p>
 <table>{further}</table>
 </article>
 """

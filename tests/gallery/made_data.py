@@ -1,0 +1,53 @@
+"""Small made-up files in the forms that the real tasks of the gallery read."""
+
+import gzip
+import random
+
+from heedful.gallery.stories import PEOPLE, PLACES
+
+
+def write_table(path, header, rows, *, separator=","):
+    """Write a table as the data folder has them: gzip, UTF-8, with a header."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lines = [separator.join(map(str, row)) for row in (header, *rows)]
+    path.write_bytes(gzip.compress("\n".join([*lines, ""]).encode()))
+
+
+def write_babi(folder, *, stories=60):
+    """Stories of task 1: people go to places, and every third line asks for one of them."""
+    chance = random.Random(7)
+    rows = []
+    for split in ("train", "test"):
+        for story in range(stories):
+            went = {}
+            for line in range(1, 16):
+                if line % 3:
+                    who, where = chance.choice(PEOPLE[:4]), chance.choice(PLACES)
+                    went[who] = (line, where)
+                    rows.append((1, split, f"{split}{story}", line, f"{who} went to the {where}.", "", ""))
+                else:
+                    who = chance.choice(sorted(went))
+                    needed, answer = went[who]
+                    rows.append((1, split, f"{split}{story}", line, f"Where is {who}?", answer, needed))
+    header = ("task", "split", "story", "line", "text", "answer", "supports")
+    write_table(folder / "babi_1k.tsv.gz", header, rows, separator="\t")
+
+
+def write_stays(folder, *, patients=400):
+    """Patients with two to four stays: of codes in two chapters, each keeps to one."""
+    chance = random.Random(11)
+    codes = [f"{chapter}{group}{code}" for chapter in (1, 2) for group in (1, 2, 3) for code in range(5)]
+    rows = []
+    for patient in range(patients):
+        split = ("train",) * 8 + ("dev", "test")
+        own = [code for code in codes if code[0] == chance.choice("12")] or codes
+        for visit in range(1, chance.randint(2, 4) + 1):
+            rows.append((patient, visit, *chance.sample(own, 3), split[patient % 10]))
+    header = ("patient", "visit", "diag_1", "diag_2", "diag_3", "split")
+    write_table(folder / "diabetes130_visits.csv.gz", header, rows)
+    # Every second code has a level less: trees are not of one depth.
+    tree = [
+        (code, code[0], f"{code[0]}.{code[1]}", "" if int(code) % 2 else f"{code[0]}.{code[1]}.1", "")
+        for code in codes
+    ]
+    write_table(folder / "diabetes130_codes.csv.gz", ("code", "l1", "l2", "l3", "l4"), tree)

@@ -1,0 +1,153 @@
+"""Real tasks: they are taken where their data are, kept seed by seed, and said to be generated elsewhere."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from heedful.errors import UserError
+from heedful.gallery import ENTRIES, Entry, Outcome, Published, RealTask, compare_entry, entry
+from heedful.gallery.sheet import draw_comparison, found
+from heedful.store import Store
+
+HERE = "numbers.csv.gz"
+trained = []
+
+
+def real_train(seed, size, folder, device):
+    trained.append((seed, size, device))
+    base = float((folder / HERE).read_text())
+    return Outcome(base + seed / 100, 0.5, 7, 7, {"other": 0.25}, {"line": [1, 2, seed]}, yardstick=0.6)
+
+
+def draw_all(outcomes, figure):
+    axes = figure.subplots()
+    for outcome in outcomes:
+        axes.plot(outcome.picture["line"])
+
+
+REAL = RealTask(
+    files=(HERE,),
+    obtain="Write it yourself.",
+    task="Real numbers.",
+    without="no numbers",
+    measure="hits",
+    better="higher",
+    yardstick="a guess",
+    train=real_train,
+    draw=draw_all,
+    published=Published(0.95, "Somebody (2021)", "Theirs is larger."),
+)
+MADE = Entry(
+    name="made",
+    title="Made",
+    source="Somebody (2020)",
+    task="Generated numbers.",
+    formula="a = b",
+    without="nothing",
+    measure="accuracy",
+    better="higher",
+    train=lambda seed, size: Outcome(0.7 + seed / 100, 0.5, 7, 7, picture={"line": [1, 2]}),
+    draw=lambda outcome, figure: figure.subplots().plot(outcome.picture["line"]),
+    aim=0.99,
+    real=REAL,
+)
+
+
+@pytest.fixture
+def data(tmp_path, monkeypatch):
+    monkeypatch.delenv("HEEDFUL_DATA", raising=False)
+    trained.clear()
+    (tmp_path / "data" / "gallery").mkdir(parents=True)
+    (tmp_path / "data" / "gallery" / HERE).write_text("0.8")
+    return tmp_path / "data"
+
+
+def test_without_the_data_the_generated_task_is_trained_and_that_is_said(data, tmp_path):
+    (data / "gallery" / HERE).unlink()
+    for compared in (compare_entry(MADE), compare_entry(MADE, data_dir=data)):
+        assert compared.entry.task == "Generated numbers."
+        assert "Generated data" in compared.data
+        assert HERE in compared.data
+        assert "Write it yourself." in compared.data
+        shown = compared.to_dict()
+        assert (shown["is_real"], shown["yardstick"], shown["published"]) == (False, None, None)
+    assert trained == []
+
+
+def test_with_the_data_the_real_task_is_trained_beside_yardstick_and_published_figure(data):
+    shown = compare_entry(MADE, data_dir=data, size="quick").to_dict()
+    assert shown["is_real"] is True
+    assert (shown["task"], shown["measure"], shown["aim"]) == ("Real numbers.", "hits", None)
+    assert shown["figure"] == pytest.approx(0.81)
+    assert shown["yardstick"]["figure"] == pytest.approx(0.6)
+    assert shown["yardstick"]["margin"]["value"] == pytest.approx(0.21)
+    assert shown["published"]["figure"] == 0.95
+    assert trained == [(seed, "quick", "cpu") for seed in (0, 1, 2)]
+    assert json.loads(json.dumps(shown)) == shown
+
+
+def test_a_generated_task_is_as_large_in_quick_as_in_full():
+    sizes = []
+    asked = replace(MADE, real=None, train=lambda seed, size: sizes.append(size) or Outcome(1, 0, 1, 1))
+    for size in ("small", "quick", "full"):
+        compare_entry(asked, seeds=(0,), size=size)
+    assert sizes == ["small", "full", "full"]
+
+
+def test_a_trained_seed_is_kept_and_only_what_is_missing_is_trained(data, tmp_path):
+    with Store(tmp_path / "kept", {"schema": 1}).opened() as store:
+        first = compare_entry(MADE, seeds=(0, 1), data_dir=data, store=store)
+        again = compare_entry(MADE, seeds=(0, 1, 2), data_dir=data, store=store)
+    assert [seed for seed, *_ in trained] == [0, 1, 2]
+    assert again.outcomes[:2] == first.outcomes
+    assert again.seconds >= 0
+    assert draw_comparison(again).startswith(b"\x89PNG")
+
+
+def test_other_data_another_size_and_another_device_are_trained_anew(data, tmp_path):
+    with Store(tmp_path / "kept", {"schema": 1}).opened() as store:
+        asked = {"seeds": (0,), "data_dir": data, "store": store}
+        compare_entry(MADE, **asked)
+        (data / "gallery" / HERE).write_text("0.9")
+        assert compare_entry(MADE, **asked).mean("figure") == pytest.approx(0.9)
+        compare_entry(MADE, size="full", **asked)
+        compare_entry(MADE, device="meta", **asked)
+    assert [(size, device) for _, size, device in trained] == [
+        ("quick", "cpu"),
+        ("quick", "cpu"),
+        ("full", "cpu"),
+        ("quick", "meta"),
+    ]
+
+
+def test_what_was_found_is_said_by_the_numbers(data):
+    assert "better than an equal model without it" in found(compare_entry(MADE, data_dir=data))
+    assert "better than the plain yardstick, a guess (0.600)" in found(compare_entry(MADE, data_dir=data))
+    assert "Published: 0.95 (Somebody (2021)). Theirs is larger." in found(compare_entry(MADE, data_dir=data))
+    (data / "gallery" / HERE).write_text("0.55")
+    said = found(compare_entry(MADE, data_dir=data))
+    assert "better than an equal model" in said
+    assert "worse than the plain yardstick" in said
+    (data / "gallery" / HERE).write_text("0.49")
+    assert "not shown to differ from an equal model" in found(compare_entry(MADE, data_dir=data))
+
+
+def test_a_picture_is_also_drawn_as_svg_whose_text_stays_text(data):
+    drawn = draw_comparison(compare_entry(MADE, data_dir=data), "svg")
+    assert drawn.startswith(b"<?xml")
+    assert drawn == draw_comparison(compare_entry(MADE, data_dir=data), "svg")
+
+
+def test_a_data_folder_that_is_not_there_is_refused(tmp_path):
+    with pytest.raises(UserError, match="is not there"):
+        compare_entry(MADE, data_dir=tmp_path / "nowhere")
+
+
+@pytest.mark.parametrize("name", ENTRIES)
+def test_a_real_task_says_what_it_reads_and_where_it_is_from(name):
+    real = entry(name).real
+    if real is not None:
+        assert real.files
+        assert f"docs/gallery/{name}.md" in real.obtain
+        assert real.yardstick
