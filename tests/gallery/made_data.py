@@ -51,3 +51,17 @@ def write_stays(folder, *, patients=400):
         for code in codes
     ]
     write_table(folder / "diabetes130_codes.csv.gz", ("code", "l1", "l2", "l3", "l4"), tree)
+
+
+def write_listening(folder, *, users=120, items=60):
+    """Users who keep to one of three kinds of artists; tags tell the kind."""
+    chance = random.Random(13)
+    plays = []
+    for user in range(users):
+        own = [item for item in range(items) if item % 3 == user % 3]
+        plays += [(user, item, chance.randint(1, 99)) for item in chance.sample(own, 9)]
+    write_table(folder / "lastfm_plays.csv.gz", ("user", "item", "plays"), plays)
+    tags = [(item, tag, 2) for item in range(items) for tag in (f"kind {item % 3}", f"tag {item % 7}")]
+    write_table(folder / "lastfm_tags.csv.gz", ("item", "tag", "users"), tags)
+    names = [(item, f"Artist {item}") for item in range(items)]
+    write_table(folder / "lastfm_artists.csv.gz", ("item", "name"), names)
