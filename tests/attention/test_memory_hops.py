@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from heedful.attention import MemoryHops, attend, recall
+from heedful.attention import MemoryHops, attend, recall, recall_adjacent
 from heedful.errors import UserError
 
 KEYS = torch.tensor([[[100.0, 0.0, 0.0], [0.0, 100.0, 0.0], [0.0, 0.0, 100.0]]])
@@ -62,3 +62,20 @@ def test_a_wrong_shape_is_said_with_what_was_needed_and_what_came(change, said):
 def test_a_memory_without_hops_is_refused():
     with pytest.raises(UserError, match="at least one hop, but 0 came"):
         MemoryHops(5, hops=0)
+
+
+def test_adjacent_hops_read_the_next_memory_by_the_one_before_and_ask_with_what_was_read():
+    torch.manual_seed(5)
+    first, second, third = (torch.randn(2, 3, 5) for _ in range(3))
+    query, mask = torch.randn(2, 5), torch.tensor([[True, True, False], [True, True, True]])
+    recalled = recall_adjacent(query, [first, second, third], mask)
+    once = attend(query, first, second, mask)
+    twice = attend(query + once.context, second, third, mask)
+    torch.testing.assert_close(recalled.weights, torch.stack([once.weights, twice.weights], 1))
+    torch.testing.assert_close(recalled.answer, query + once.context + twice.context)
+    assert recalled.weights[0, :, 2].eq(0).all()
+
+
+def test_one_memory_makes_no_hop():
+    with pytest.raises(UserError, match="needs two memories for one hop, but 1 came"):
+        recall_adjacent(torch.zeros(1, 3), [torch.zeros(1, 2, 3)], torch.ones(1, 2, dtype=torch.bool))

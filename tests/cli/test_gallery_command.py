@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 import heedful.gallery
 from heedful.cli import app
 from heedful.errors import UserError
-from heedful.gallery import Entry, Outcome
+from heedful.gallery import Entry, Outcome, RealTask
 
 run = CliRunner().invoke
 
@@ -45,6 +45,7 @@ def lacks(seed, size):
 
 @pytest.fixture
 def entries(monkeypatch, tmp_path):
+    monkeypatch.delenv("HEEDFUL_DATA", raising=False)
     modules = {"one": made("one", wins), "two": made("two", wins), "three": made("three", lacks)}
     keep_entries(monkeypatch, modules)
     monkeypatch.chdir(tmp_path)
@@ -147,3 +148,42 @@ def test_a_mistake_gets_one_sentence_and_exit_code_two(entries, arguments, sente
 def test_every_entry_of_the_gallery_is_there_under_its_name():
     for name in heedful.gallery.ENTRIES:
         assert heedful.gallery.entry(name).name == name
+
+
+def test_a_real_task_keeps_its_seeds_and_goes_on(entries, monkeypatch, tmp_path):
+    trained = []
+
+    def train(seed, size, folder, device):
+        trained.append(seed)
+        return wins(seed, size)
+
+    real = RealTask(
+        files=("numbers.csv",),
+        obtain="Count.",
+        task="Real.",
+        without="nothing",
+        measure="hits",
+        better="higher",
+        yardstick="a guess",
+        train=train,
+        draw=lambda outcomes, figure: figure.subplots().plot(outcomes[-1].picture["line"]),
+    )
+    keep_entries(monkeypatch, {"one": replace(made("one", loses), real=real)})
+    (tmp_path / "data" / "gallery").mkdir(parents=True)
+    (tmp_path / "data" / "gallery" / "numbers.csv").write_text("1")
+    asked = ["gallery", "one", "--data-dir", "data", "--out", "here", "--json"]
+    first, again = (json.loads(run(app, [*asked, "--seeds", seeds]).stdout) for seeds in ("2", "3"))
+    assert trained == [0, 1, 2]
+    assert first["entries"][0]["is_real"] is again["entries"][0]["is_real"] is True
+    assert again["entries"][0]["by_seed"][:2] == first["entries"][0]["by_seed"]
+    assert (tmp_path / "here" / "one.svg").read_text(encoding="utf-8").startswith("<?xml")
+    without = json.loads(run(app, ["gallery", "one", "--out", "there", "--json"]).stdout)["entries"][0]
+    assert without["is_real"] is False
+    assert "numbers.csv" in without["data"]
+
+
+def test_a_device_that_is_not_there_is_refused_before_any_work(entries, tmp_path):
+    result = run(app, ["gallery", "one", "--device", "nonesuch"])
+    assert result.exit_code == 2
+    assert "'nonesuch' cannot be used here" in result.stderr
+    assert list(tmp_path.iterdir()) == []

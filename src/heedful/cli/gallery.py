@@ -1,6 +1,7 @@
 """`heedful gallery`: what each mechanism is good for, trained here and drawn."""
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -14,6 +15,7 @@ from heedful.errors import UserError
 
 if TYPE_CHECKING:
     from heedful.gallery import Comparison, Entry
+    from heedful.store import Store
 
 SHEET, KEPT = "gallery.html", "kept"
 
@@ -49,7 +51,6 @@ def gallery(
     """
     from heedful.files import check_folder
     from heedful.gallery import ENTRIES, entry
-    from heedful.store import Store
 
     if name is not None and every:
         raise UserError(f"Give a name, such as {name}, or --all, not both.")
@@ -67,7 +68,7 @@ def gallery(
     kept = f"The entries that ended are in {folder}, and the same command goes on from them."
     with (
         can_be_stopped(kept),
-        Store(folder / KEPT, {"schema": 1}).opened() as store,
+        _keeping(chosen, folder) as store,
         progress("gallery, seeds", len(chosen) * seeds) as advance,
     ):
         compared, failures = [], []
@@ -86,6 +87,15 @@ def gallery(
         raise typer.Exit(2)
     if size != "small" and not all(comparison.passes for comparison in compared):
         raise typer.Exit(1)
+
+
+def _keeping(chosen: "Sequence[Entry]", folder: Path) -> "AbstractContextManager[Store | None]":
+    """Where trained seeds are kept; generated tasks keep none, and leave no trace."""
+    from heedful.store import Store
+
+    if not any(entry.real for entry in chosen):
+        return nullcontext()
+    return Store(folder / KEPT, {"schema": 1}, what="trained seeds").opened()
 
 
 def _list(entries: "Sequence[Entry]", as_json: bool) -> None:
