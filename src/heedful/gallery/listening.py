@@ -5,6 +5,7 @@ each user is set aside for dev and one for test, each ranked among 99 that the u
 are the same for every seed of training. Axes: U users, I items, L items of a history, M tags of an item.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -63,7 +64,7 @@ def read_listening(folder: Path, *, users: int | None = None) -> Listening:
         others = np.setdiff1d(np.arange(len(kept)), items)
         drawn = [chance.choice(others, min(NEGATIVES, len(others)), replace=False) for _ in range(2)]
         candidates.append(np.concatenate([items[:2, None], np.stack(drawn)], 1))
-        histories.append(items[2:])
+        histories.append(items[2:].tolist())
     both = torch.from_numpy(np.stack(candidates))
     return Listening(
         padded(histories),
@@ -75,7 +76,7 @@ def read_listening(folder: Path, *, users: int | None = None) -> Listening:
     )
 
 
-def padded(rows: "list[np.ndarray] | list[list[int]]") -> Tensor:
+def padded(rows: Sequence[Sequence[int]]) -> Tensor:
     """Rows of different lengths as one table, NONE after the last."""
     table = np.full((len(rows), max(map(len, rows))), NONE, dtype=np.int64)
     for place, row in enumerate(rows):

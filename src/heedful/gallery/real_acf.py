@@ -6,7 +6,7 @@ dev count.
 Axes: U users, I items, L items of a history, M tags of an item, X width of a tag, D of users and items.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -98,7 +98,8 @@ class Recommender(nn.Module):
             return own
         history = self.history[users]
         weights = masked_softmax(self.weights(users)[0], history != NONE)
-        return own + (weights.unsqueeze(1) @ self.played(history.clamp(min=0))).squeeze(1)
+        read: Tensor = weights.unsqueeze(1) @ self.played(history.clamp(min=0))
+        return own + read.squeeze(1)
 
     def profiles_without(self, users: Tensor) -> Tensor:
         """What stands for each user if one item of the history is left out, for every item: (B,L,D)."""
@@ -236,7 +237,8 @@ def spread(model: Recommender) -> dict[str, float]:
 
 
 def perplexity(weights: Tensor) -> Tensor:
-    return torch.special.entr(weights).sum(-1).exp()
+    amounts: Tensor = torch.special.entr(weights).sum(-1).exp()
+    return amounts
 
 
 @torch.no_grad()
@@ -294,7 +296,7 @@ def draw(outcomes: Sequence[Outcome], figure: "Figure") -> None:
     rates.spines[["top", "right"]].set_visible(False)
 
 
-def draw_artists(axes: "Axes", picture: dict[str, Any]) -> None:
+def draw_artists(axes: "Axes", picture: Mapping[str, Any]) -> None:
     artists = picture["artists"]
     places = range(len(artists))
     axes.barh(places, [artist["weight"] for artist in artists], color=BLUE)

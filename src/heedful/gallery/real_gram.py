@@ -114,7 +114,7 @@ def fit(model: Foreseer, stays: NextStays, budget: Budget, *, rate: float) -> No
         batch = stays.rows(next(batches))
         likely = model(batch.before).log_softmax(-1)
         there = batch.following != NONE
-        surprise = -likely.gather(1, batch.following.clamp(min=0)) * there
+        surprise: Tensor = -likely.gather(1, batch.following.clamp(min=0)) * there
         return surprise.sum() / there.sum()
 
     learn(model, loss, steps=steps, rate=rate)

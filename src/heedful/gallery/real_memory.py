@@ -59,6 +59,7 @@ class Facts(nn.Module):
 
     def __init__(self, sentences: Tensor, words: int, facts: int, *, tables: int, width: int) -> None:
         super().__init__()
+        self.sentences: Tensor
         self.register_buffer("sentences", sentences)
         self.oldest = math.ceil((1 + GAPS) * facts) + 1
         self.words = nn.ModuleList(nn.Embedding(words, width) for _ in range(tables))
@@ -72,6 +73,12 @@ class Facts(nn.Module):
         said = [placed(self.sentences, table) for table in self.words]  # each sentence once: (S,H)
         facts = [spoken[asked.facts] + ages(age) for spoken, ages in zip(said, self.ages, strict=True)]
         return facts, said[0][asked.questions]
+
+    def name(self, answer: Tensor) -> Tensor:
+        """Logits (B,V) of an answer (B,H), by the last table."""
+        table = self.words[-1].weight
+        assert isinstance(table, Tensor)
+        return answer @ table.mT
 
     def age(self, mask: Tensor) -> Tensor:
         """How many facts (B,T) were told since, with gaps at random while the model learns."""
@@ -110,7 +117,7 @@ class Asker(nn.Module):
         memories, question = self.facts(asked)
         mask = asked.mask if mask is None else mask
         recalled = recall_adjacent(question, memories, mask, normalise=self.normalise)
-        return recalled.answer @ self.facts.words[-1].weight.mT, recalled.weights
+        return self.facts.name(recalled.answer), recalled.weights
 
 
 class Averager(nn.Module):
@@ -128,7 +135,7 @@ class Averager(nn.Module):
         weights = uniform_weights(asked.mask)
         seen = weighted_sum(weights, self.see(torch.cat(facts, -1)).relu())
         combined = self.combine(torch.cat([seen, question], -1)).relu()
-        return combined @ self.facts.words[-1].weight.mT, weights.unsqueeze(1)
+        return self.facts.name(combined), weights.unsqueeze(1)
 
 
 def fit(model: nn.Module, asked: Questions, budget: Budget) -> float:

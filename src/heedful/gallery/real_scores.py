@@ -82,7 +82,8 @@ class Finder(nn.Module):
     def spoken(self, table: nn.Embedding) -> Tensor:
         """Each sentence (S,·): the sum of its words, of the same variance however many there are."""
         there = (self.sentences > 0).unsqueeze(-1)
-        return (table(self.sentences) * there).sum(1) / there.sum(1).clamp(min=1).sqrt()
+        summed: Tensor = (table(self.sentences) * there).sum(1)
+        return summed / there.sum(1).clamp(min=1).sqrt()
 
     def forward(self, asked: Questions) -> Tensor:
         """Logits (B,V)."""
