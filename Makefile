@@ -9,10 +9,10 @@ ifneq ($(wildcard ../shared/data),)
 export HEEDFUL_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: help demo test quick slow mutate lint check docs wheel format clean
+.PHONY: help demo test quick slow mutate cover lint check docs wheel oldest newest format clean
 
 help:            ## show the targets
-	@grep -E '^[a-z]+: .*##|^[a-z]+:  *##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 12
+	@grep -E '^[a-z ]+: .*##|^[a-z ]+:  *##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 12
 
 demo: $(VENV)/.demo   ## install what the demo needs, then run it
 	$(BIN)/heedful demo
@@ -28,6 +28,10 @@ quick: $(VENV)/.test  ## the fast tests only
 
 slow: $(VENV)/.nightly   ## what takes too long for CI: a thousand damaged folders, all types of transformers, real ones
 	$(PYTEST) -m nightly
+
+# Of its own, because counting lines makes the suite slower: CONTRIBUTING says by how much.
+cover: $(VENV)/.test  ## the tests with the lines they run counted; fails below the floor
+	$(PYTEST) -m "not docs and not nightly" --cov=heedful --cov-report=term:skip-covered --cov-fail-under=80
 
 mutate: $(VENV)/.test ## small mistakes in the arithmetic that decides: which does no test catch? (goes on where it stopped)
 	$(BIN)/python tests/mutation
@@ -51,12 +55,21 @@ wheel: $(VENV)/.test  ## build wheel and source archive, install into an empty e
 	.wheel/venv/bin/pip install --quiet --disable-pip-version-check --constraint constraints.txt "$$(ls dist/*.whl)[demo]"
 	cd .wheel && venv/bin/heedful --version && venv/bin/heedful demo
 
+# The oldest and the newest versions that were tried. Torch from a package index may bring gigabytes of accelerator packages.
+CORE := tests/attention tests/records tests/models tests/training tests/trials tests/understanding
+TRIED := --constraint constraints-$@.txt --editable '.[fast,sklearn]' pytest pytest-xdist hypothesis entmax captum
+
+oldest newest:   ## the core's fast tests with the oldest and with the newest versions allowed
+	$(PYTHON) -m venv .$@
+	.$@/bin/pip install --quiet --disable-pip-version-check $(TRIED)
+	OMP_NUM_THREADS=1 .$@/bin/python -m pytest --numprocesses auto --quiet -m "not slow and not docs and not nightly" $(CORE)
+
 format: $(VENV)/.test ## rewrite the code in the project's format
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
 clean:           ## remove the environment and all caches
-	rm -rf $(VENV) build dist site .wheel .pytest_cache .mypy_cache .ruff_cache .hypothesis src/*.egg-info
+	rm -rf $(VENV) build dist site .wheel .oldest .newest .pytest_cache .mypy_cache .ruff_cache .hypothesis src/*.egg-info
 
 $(VENV)/bin/pip:
 	@test -n "$(PYTHON)" || { echo "heedful needs Python 3.11 or newer: set PYTHON=/path/to/python3"; exit 2; }

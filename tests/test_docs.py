@@ -1,6 +1,12 @@
-"""Every Python block that a reader can copy from README and docs is executed, page by page, top to bottom."""
+"""Every block that a reader can copy from README and docs is executed, page by page, top to bottom.
+
+Blocks in python run in one namespace, lines of sh blocks are given to the program, toml blocks that begin
+with `# NAME` are written to that file. On pages of start and how-to only text blocks are not executed.
+"""
 
 import re
+import shlex
+import shutil
 import sys
 from pathlib import Path
 
@@ -8,28 +14,56 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md"))]
-BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+GUIDES = [page for page in PAGES if page.parent.name in ("start", "how-to")]
+BLOCK = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
+EXECUTED = ("python", "sh", "toml")
 
 
-def blocks(page: Path) -> str:
-    """The page's blocks joined, each at its own line, so that a traceback points into the page."""
+def blocks(page: Path) -> list[tuple[str, str, int]]:
+    """Language, content and first line of the page's executed blocks, in their order."""
     text = page.read_text(encoding="utf-8")
-    lines = [""] * (text.count("\n") + 1)
-    for found in BLOCK.finditer(text):
-        first = text.count("\n", 0, found.start(1))
-        for place, line in enumerate(found[1].splitlines()):
-            lines[first + place] = line
-    return "\n".join(lines)
+    found = [(one[1], one[2], text.count("\n", 0, one.start(2))) for one in BLOCK.finditer(text)]
+    return [block for block in found if block[0] in (EXECUTED if page in GUIDES else ("python",))]
 
 
-def hold_what_the_readme_holds(folder: Path) -> None:
-    """A fine-tuned classifier and a file of labelled texts, under the names that README gives them."""
+def execute(page: Path) -> None:
+    """Every block in turn, in this folder; a traceback points into the page."""
+    names = {"__name__": "__main__"}
+    for language, content, line in blocks(page):
+        if language == "python":
+            exec(compile("\n" * line + content, str(page), "exec"), names)
+        elif language == "toml":
+            Path(content.splitlines()[0].removeprefix("# ")).write_text(content, encoding="utf-8")
+        else:
+            for command in content.splitlines():
+                give(command)
+
+
+def give(command: str) -> None:
+    """A line to the program, as a shell would; it succeeds, or may end with 1 where the line says so."""
+    from typer.testing import CliRunner
+
+    from heedful.cli.app import app
+
+    name, *words = shlex.split(command, comments=True)
+    assert name == "heedful"
+    done = CliRunner().invoke(app, words)
+    allowed = (0, 1) if "# exit code 0 or 1" in command else (0,)
+    assert done.exit_code in allowed, f"{command}\n{done.output}\n{done.exception!r}"
+
+
+@pytest.fixture(scope="session")
+def what_readers_hold(tmp_path_factory):
+    """A classifier, a language model and a file of labelled texts, named as the pages name them."""
     pytest.importorskip("transformers", reason="the extra hf is not installed")
     import pandas
+    import transformers
+    from tokenizers import processors
 
     sys.path.insert(0, str(Path(__file__).parent / "models"))
-    from tiny_transformers import classifier, learn, make_corpus, save, wordpiece
+    from tiny_transformers import byte_level, classifier, learn, make_corpus, save, stirred, wordpiece
 
+    folder = tmp_path_factory.mktemp("held")
     corpus, tokenizer = make_corpus(300), wordpiece()
     network = classifier("bert", tokenizer)
     learn(network, tokenizer, corpus)
@@ -37,22 +71,42 @@ def hold_what_the_readme_holds(folder: Path) -> None:
     names = [corpus.label_names[label] for label in corpus.labels]
     pandas.DataFrame({"text": corpus.texts, "label": names}).to_csv(folder / "reviews.csv", index=False)
 
+    pieces = byte_level(
+        [*corpus.texts, *["Review: a film\nSentiment: bad", "Review: a film\nSentiment: good"] * 50]
+    )
+    pieces.backend_tokenizer.post_processor = processors.ByteLevel(
+        trim_offsets=False
+    )  # no marks around a text
+    sizes = {"hidden_size": 24, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 23}
+    config = transformers.LlamaConfig(**sizes, vocab_size=len(pieces), max_position_embeddings=96)
+    save(stirred(transformers.LlamaForCausalLM(config).eval(), seed=3), pieces, folder / "my-language-model")
+    return folder
 
-PAGES_WITH_CODE = [page for page in PAGES if blocks(page).strip()]
+
+PAGES_WITH_CODE = [page for page in PAGES if blocks(page)]
 
 
 @pytest.mark.docs
 @pytest.mark.parametrize("page", PAGES_WITH_CODE, ids=lambda page: str(page.relative_to(ROOT)))
-def test_the_examples_of_a_page_run(page, tmp_path, monkeypatch):
+def test_the_examples_of_a_page_run(page, tmp_path, monkeypatch, request):
     monkeypatch.chdir(tmp_path)
-    if page.name == "README.md":
-        hold_what_the_readme_holds(tmp_path)
-    exec(compile(blocks(page), str(page), "exec"), {"__name__": "__main__"})
+    if page.name == "README.md" or page in GUIDES:
+        shutil.copytree(request.getfixturevalue("what_readers_hold"), tmp_path, dirs_exist_ok=True)
+    execute(page)
 
 
 @pytest.mark.docs
 def test_the_readme_has_an_example():
     assert ROOT / "README.md" in PAGES_WITH_CODE
+
+
+@pytest.mark.docs
+@pytest.mark.parametrize("page", GUIDES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_a_guide_is_short_and_all_of_it_is_executed(page):
+    text = page.read_text(encoding="utf-8")
+    assert {one[1] for one in BLOCK.finditer(text)} <= {*EXECUTED, "text"}
+    assert blocks(page)
+    assert len(text.splitlines()) <= 80
 
 
 @pytest.mark.docs

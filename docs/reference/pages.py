@@ -1,16 +1,74 @@
-"""Pages of the site that are made from the program itself: its commands, and its public names."""
+"""Pages of the site that are made: commands, public names and settings from the program, and notebooks."""
 
+import json
+import re
+from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files
+
+from heedful.settings import choices
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the pages to the site's files."""
-    for name, text in (("commands.md", commands()), ("python.md", names())):
-        files.append(File.generated(config, f"reference/{name}", content=text))
+    made = {
+        "reference/commands.md": commands(),
+        "reference/python.md": names(),
+        "reference/settings.md": settings(),
+    }
+    for path in sorted((Path(config.docs_dir) / "notebooks").glob("*.ipynb")):
+        made[f"notebooks/{path.stem}.md"] = notebook(path)
+    for place, text in made.items():
+        files.append(File.generated(config, place, content=text))
     return files
+
+
+def on_post_build(config: MkDocsConfig) -> None:
+    """Refuse a site that would fetch something, or whose links lead nowhere in its folder."""
+    site = Path(config.site_dir)
+    wrong = []
+    for page in site.rglob("*.html"):
+        text = page.read_text(encoding="utf-8")
+        text = re.sub(r"<(code|pre)\b.*?</\1>", "", text, flags=re.DOTALL)
+        for tag, place in re.findall(r'<(script|link|img|iframe|a)\b[^>]*?(?:src|href)="([^"]*)"', text):
+            where = f"{page.relative_to(site)}: {place}"
+            if "://" in place or place.startswith("//"):
+                if tag != "a" and 'rel="canonical"' not in text:
+                    wrong.append(f"{where} would be fetched")
+            elif not place.startswith(("#", "data:", "mailto:")) and page.name != "404.html":
+                target = page.parent / unquote(place.split("#")[0].split("?")[0])
+                if not target.is_file():
+                    wrong.append(f"{where} leads nowhere")
+    if wrong:
+        raise PluginError("The site is not whole:\n" + "\n".join(sorted(wrong)))
+
+
+def notebook(path: Path) -> str:
+    """A notebook's cells and outputs as a page."""
+    parts = []
+    for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+        source = "".join(cell["source"])
+        parts.append(source if cell["cell_type"] == "markdown" else f"```python\n{source}\n```")
+        parts += [_shown(output) for output in cell.get("outputs", ())]
+        if len(parts) == 1:  # under its heading
+            parts.append(f"[Download the notebook]({path.name}); its cells are run by the tests.")
+    return "\n\n".join(parts)
+
+
+def _shown(output: dict[str, Any]) -> str:
+    content = output.get("data", {})
+    if "image/png" in content:
+        picture = "".join(content["image/png"]).strip()
+        return f'<img alt="What the cell draws" src="data:image/png;base64,{picture}">'
+    if "text/html" in content:
+        table = re.sub(r"<style.*?</style>|\n", "", "".join(content["text/html"]), flags=re.DOTALL)
+        return f"<div>{table}</div>"
+    plain = "".join(output.get("text", content.get("text/plain", "")))
+    return f"```text\n{plain.rstrip()}\n```" if plain.strip() else ""
 
 
 def commands() -> str:
@@ -35,6 +93,32 @@ def names() -> str:
     )
 
 
+def settings() -> str:
+    """Every field of every settings dataclass: its default, and its line of help."""
+    import heedful
+
+    parts = [
+        "# Settings",
+        "In Python they are keywords, in a study or a run TOML, on the command line options: `epochs`, "
+        "`epochs = 5`, `--epochs 5`. An unknown name is refused, with the nearest that is known.",
+    ]
+    for cls, told in (
+        (heedful.ModelSettings, "what a model is"),
+        (heedful.TrainingSettings, "how it learns"),
+        (heedful.AuditSettings, "what an audit asks"),
+    ):
+        rows = [f"| `{one.name}` | `{one.default}` | {_cell(one.help)} |" for one in choices(cls)]
+        parts += [
+            f"## `{cls.__name__}`: {told}",
+            "| setting | default | |\n|---|---|---|\n" + "\n".join(rows),
+        ]
+    return "\n\n".join(parts)
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ")
+
+
 def _add(command: Any, name: str, parts: list[str]) -> None:
     inner = getattr(command, "commands", {})
     if not inner or name != "heedful":
@@ -50,7 +134,7 @@ def _add(command: Any, name: str, parts: list[str]) -> None:
 def _row(option: Any) -> str:
     is_argument = option.param_type_name == "argument"
     called = (option.metavar or option.name.upper()) if is_argument else ", ".join(option.opts)
-    said = (option.help or "").replace("|", "\\|").replace("\n", " ")
+    said = _cell(option.help or "")
     default = option.default
     shown = "" if default in (None, False, True, "", ()) or callable(default) else f" Default: `{default}`."
     return f"| `{called}` | {said}{shown} |"

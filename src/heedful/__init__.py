@@ -57,6 +57,6 @@ if TYPE_CHECKING:
     from heedful.understanding.watch import Watch as Watch
     from heedful.understanding.word_scoring import token_scores as token_scores
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __getattr__, __dir__, __all__ = lazily(__name__)

@@ -3,9 +3,6 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import matplotlib
-from matplotlib.patches import Rectangle
-
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
@@ -30,6 +27,9 @@ def paint_lines(
     axes: "Axes", lines: Sequence[Sequence[Painted]], *, columns: int, colours: str = "Blues"
 ) -> None:
     """Fill the axes with lines of words, each on the colour of its weight."""
+    import matplotlib
+    from matplotlib.patches import Rectangle
+
     figure = axes.figure
     box = axes.get_position()
     width, height = figure.get_size_inches() * (box.width, box.height)  # type: ignore[union-attr]

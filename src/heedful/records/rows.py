@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from heedful.errors import UserError
+from heedful.errors import MissingExtra, UserError
 from heedful.files import write_atomically
 
 if TYPE_CHECKING:
@@ -86,7 +86,10 @@ def query(folder: str | Path, sql: str) -> "pandas.DataFrame":
 
     The connection is in memory and locked: SQL can neither read nor write any file, nor load an extension.
     """
-    import duckdb
+    try:
+        import duckdb
+    except ImportError:
+        raise MissingExtra("SQL over records", "sql") from None
 
     table = _read_table(folder)
     with duckdb.connect(":memory:") as connection:
