@@ -30,8 +30,8 @@ slow: $(VENV)/.nightly   ## what takes too long for CI: a thousand damaged folde
 	$(PYTEST) -m nightly
 
 # Of its own, because counting lines makes the suite slower: CONTRIBUTING says by how much.
-cover: $(VENV)/.test  ## the tests with the lines they run counted; fails below the floor
-	$(PYTEST) -m "not docs and not nightly" --cov=heedful --cov-report=term:skip-covered --cov-fail-under=80
+cover: $(VENV)/.test  ## the tests with the lines they run counted
+	$(PYTEST) -m "not docs and not nightly" --cov=heedful --cov-report=term:skip-covered
 
 mutate: $(VENV)/.test ## small mistakes in the arithmetic that decides: which does no test catch? (goes on where it stopped)
 	$(BIN)/python tests/mutation
