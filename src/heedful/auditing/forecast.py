@@ -1,22 +1,24 @@
 """About how long an audit takes, said before it begins: one trial of a few texts, and of a short training."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import torch
 from numpy.typing import NDArray
 
 from heedful.auditing.asking import RUNS, Asking, other_seeds
-from heedful.auditing.maps import maps_trial
-from heedful.auditing.plan import AuditSettings, begun_in
+from heedful.auditing.browsing import MOST, MOST_WORDS, entries_of
+from heedful.auditing.maps import Maps, maps_trial, paint, read_only
+from heedful.auditing.plan import AuditSettings, Plan, begun_in
 from heedful.auditing.questions import QUESTIONS, NotAsked
-from heedful.auditing.reading import ReadSubject, evenly
+from heedful.auditing.reading import DEAR_TEXTS, ReadSubject, evenly, hidden_maps
 from heedful.auditing.result import PAGE
 from heedful.data.corpus import Corpus
 from heedful.models.building import Classifier
@@ -26,11 +28,14 @@ from heedful.training.from_corpus import train_run
 from heedful.training.presets import prepare
 from heedful.training.run import RESULT
 from heedful.training.settings import TrainingSettings
+from heedful.trials.erasure.random_deletions import counts_of
 from heedful.trials.stream import Trial, batch_of, lengths_of
 
 FEW = {"train": 256, "dev": 64, "test": 64}  # texts of a short training
 TRIED, TRIED_CLOSED = 3, 24  # texts that are read many times to see how long it takes
 TRIED_OTHERS = 64  # texts of our own models that the other questions are tried on
+DRAWING = 5.0  # seconds of what does not hang on the texts: intervals, figures, the page
+ANNOUNCED = "announced, at most"  # beside the stages' seconds
 
 
 def promise(
@@ -71,41 +76,64 @@ def announce(asking: Asking) -> list[str]:
     lines = [f"Auditing {audited.name} on {audited.corpus.name}: {taken} {settings.split} texts."]
     if asking.records.value("seconds"):
         return [*lines, "What was measured before is taken from the folder."]
-    parts = {"reading": reading_seconds(asking), "other questions": question_seconds(asking)}
+    parts = {
+        "reading": reading_seconds(asking),
+        "other questions": question_seconds(asking),
+        "texts to browse": browsing_seconds(asking),
+        "figures and page": DRAWING,
+    }
     run = audited.run
     if run is not None and audited.can_train:
         left = _trainings(asking.folder, settings, run.recipe.training.seed, run.recipe.model.control)
         parts["training again"] = len(left) * float(run.result.get("seconds", 0.0))
+    asking.seconds[ANNOUNCED] = sum(parts.values())
     told = ", ".join(f"{name} {lasting(value)}" for name, value in parts.items() if value >= 1)
-    total = lasting(sum(parts.values()))
-    return [
-        *lines,
-        f"At most about {total}{f' ({told})' if told else ''}: it stops as soon as the reading is settled.",
-    ]
+    total = lasting(asking.seconds[ANNOUNCED])
+    return [*lines, f"At most about {total} ({told}): it stops as soon as the reading is settled."]
 
 
 def reading_seconds(asking: Asking) -> float:
     """Of reading all texts that may be read many times: a few of middle length are tried.
 
-    A text has as many deletions as it has words, so it takes as long as its length squared, up to the most.
+    Time goes by the words that are read: of each text as often as it has deletions, half of them being gone;
+    of some texts again with words hidden, none of which is gone; and dear maps of some texts.
     """
+    plan, maps = asking.plan, asking.plan.maps
+    subject, closed, seed = plan.audited.subject, plan.audited.closed, plan.settings.seed
+    few = _few(plan)
+    lengths = lengths_of(plan.texts)
+    own, every = lengths[few], lengths[plan.pool]
+    batch = batch_of(subject, plan.texts, few)
+    asked = min(plan.reading.texts or len(every), len(every))
+
+    def tried(some: Maps) -> float:
+        return _seconds(partial(maps_trial(subject, some, seed=seed), batch, 0), warm=closed)
+
+    deleting = tried(maps) / _words_read(own, maps).sum()
+    hidden = hidden_maps(maps)
+    hiding = tried(hidden) / _words_read(own, hidden).sum() if closed else deleting
+    found = deleting * _words_read(every, maps).mean() * asked
+    found += hiding * _words_read(every, hidden).mean() * min(maps.hidden, asked)
+    dear = tuple(name for name in maps.names if name in maps.dear)
+    if dear:  # those that take long read a text once for each of its words
+        painting = partial(paint, read_only(subject, batch)[0], replace(maps, names=dear, dear=frozenset()))
+        share = np.square(every).mean() / np.square(own).sum()
+        found += _seconds(partial(painting, seed=seed), warm=closed) * share * min(DEAR_TEXTS, asked)
+    return float(found)
+
+
+def browsing_seconds(asking: Asking) -> float:
+    """Of what the page shows of single texts: a few of middle length are tried."""
     plan = asking.plan
-    lengths = lengths_of(plan.texts)[plan.pool]
-    tried = TRIED_CLOSED if plan.audited.closed else TRIED
-    middle = plan.pool[np.argsort(np.abs(lengths - np.median(lengths)), kind="stable")[:tried]]
-    subject = plan.audited.subject
-    batch = batch_of(subject, plan.texts, middle)
-    maps = replace(plan.maps, dear_rows=frozenset(middle.tolist()))
-    trial = maps_trial(subject, maps, seed=plan.settings.seed)
-    if plan.audited.closed:
-        trial(batch, 0)  # the first one compiles and allocates, and would be most of it
-    begun = time.perf_counter()
-    trial(batch, 0)
-    taken = time.perf_counter() - begun
-    asked = min(plan.reading.texts or len(lengths), len(lengths))
-    work = _work(lengths, plan.maps.per_word, plan.maps.most)
-    own = _work(lengths_of(plan.texts)[middle], plan.maps.per_word, plan.maps.most)
-    return float(taken / own.sum() * work.mean() * asked)
+    if not plan.settings.keep_texts:
+        return 0.0
+    subject, few, lengths = plan.audited.subject, _few(plan), lengths_of(plan.texts)
+    batch = batch_of(subject, plan.audited.corpus.split(plan.settings.split).texts, few)
+    painted = {plan.shown: torch.zeros(batch.mask.shape, dtype=torch.float64)}  # it is known by then
+    taken = _seconds(lambda: list(entries_of(subject, batch, painted=painted)), warm=plan.audited.closed)
+    shown = min(MOST, plan.reading.texts or MOST, len(plan.pool))
+    words = min(MOST_WORDS, shown * lengths[plan.pool].mean())
+    return float(taken * words / max(1, lengths[few].sum()))
 
 
 def question_seconds(asking: Asking) -> float:
@@ -142,11 +170,7 @@ class Trying(Asking):
         ours = self.plan.audited.run is not None
         few = evenly(rows, TRIED_OTHERS if ours else TRIED)
         batch = batch_of(self.plan.audited.subject, self.texts, few)
-        if ours:
-            trial(batch, 0)  # the first one compiles and allocates, and would be most of it
-        begun = time.perf_counter()
-        trial(batch, 0)
-        taken = time.perf_counter() - begun
+        taken = _seconds(partial(trial, batch, 0), warm=ours)
         self.seconds[name] = taken * float(lengths[rows].sum() / max(1, lengths[few].sum()))
         raise NotAsked("It was tried.")
 
@@ -177,8 +201,26 @@ def _trainings(folder: Path, settings: AuditSettings, seed: int, control: str) -
     return [name for name in names if not (folder / RUNS / name / RESULT).exists()]
 
 
-def _work(lengths: NDArray[np.int64], deletions: int, most: int) -> NDArray[np.float64]:
-    return lengths.astype(np.float64) * np.minimum(deletions * lengths, most)
+def _few(plan: Plan) -> NDArray[np.int64]:
+    """A few texts of the pool, of middle length."""
+    lengths = lengths_of(plan.texts)[plan.pool]
+    nearest = np.argsort(np.abs(lengths - np.median(lengths)), kind="stable")
+    return plan.pool[nearest[: TRIED_CLOSED if plan.audited.closed else TRIED]]
+
+
+def _seconds(work: Callable[[], object], *, warm: bool) -> float:
+    """How long this takes; `warm` does it once before, for what compiles and allocates at first."""
+    if warm:
+        work()
+    begun = time.perf_counter()
+    work()
+    return time.perf_counter() - begun
+
+
+def _words_read(lengths: NDArray[np.int64], maps: Maps) -> NDArray[np.float64]:
+    """About how many words of texts of such lengths are read by their deletions."""
+    left = 0.5 if maps.how == "delete" else 1.0
+    return left * lengths * counts_of(lengths, per_word=maps.per_word, most=maps.most)
 
 
 def _some(corpus: Corpus, split: str, count: int) -> NDArray[np.int64]:

@@ -141,10 +141,7 @@ def look(
     other = pd.DataFrame()
     if settings.operator and verdict.skill is not None:
         chosen = evenly(some, maps.hidden)
-        hidden = replace(
-            maps, names=(shown,), dear=frozenset(), how="unknown", per_word=4, most=UNIT, keep=False
-        )
-        other = measure("hidden", hidden, chosen)
+        other = measure("hidden", hidden_maps(maps), chosen)
         other = other.assign(cluster=clusters[chosen], weight=draw.weights(chosen))
         verdict = judge(rows, shown, classes, operator=other, level=level, thresholds=limits, seed=seed)
     scored = Scored(rows[(rows["words"] > 1) & ~rows["decided"].isin(defaults)], level, seed)
@@ -188,6 +185,13 @@ def maps_of(
         per_word=asked.deletions or (DELETIONS if closed else DELETIONS_AGAIN),
         hidden=HIDDEN_TEXTS if closed else HIDDEN_AGAIN,
         most=asked.most_deletions,
+    )
+
+
+def hidden_maps(maps: Maps) -> Maps:
+    """The map that is shown, judged by words that are hidden instead of deleted."""
+    return replace(
+        maps, names=maps.names[:1], dear=frozenset(), how="unknown", per_word=4, most=UNIT, keep=False
     )
 
 

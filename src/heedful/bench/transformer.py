@@ -57,8 +57,8 @@ def packaged_classifier(classes: Sequence[str] = ("no", "yes")) -> TransformerSu
         import transformers
     except ImportError:
         raise MissingExtra("A transformer", "hf") from None
-    torch.manual_seed(0)
-    with quietly():
+    with quietly(), torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
         network = transformers.BertForSequenceClassification.from_pretrained(folder, num_labels=len(classes))
         tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
     return TransformerSubject(network.requires_grad_(False), tokenizer, classes=classes)

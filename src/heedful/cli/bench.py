@@ -330,14 +330,21 @@ def audit(
         str | None,
         typer.Option(help="A corpus by name, a file, a folder, or hf:NAME. Default: all of IMDB."),
     ] = None,
-    model: Annotated[str, typer.Option(help="A model or a preset by name.")] = "dp",
+    model: Annotated[
+        str,
+        typer.Option(
+            help="A model or a preset by name, or minilm: that encoder with a head that learnt the corpus."
+        ),
+    ] = "dp",
     limit: Annotated[int | None, typer.Option(min=1, help="Audit so many texts. Default: all.")] = None,
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:
     """Time an audit, page included, beside one evaluation pass over the test split, on one thread.
 
-    Example: `heedful bench audit`, or `heedful bench audit --corpus sst`
+    Beside it stands what the audit announced before it began.
+
+    Example: `heedful bench audit`, or `heedful bench audit --corpus sst --model minilm --limit 100`
     """
     from heedful.bench.audit import audit
 

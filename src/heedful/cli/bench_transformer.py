@@ -53,7 +53,8 @@ def transformer(
 
 def passes(
     model: Annotated[
-        str | None, typer.Option(help="hf:FOLDER_OR_NAME; a packaged encoder with a random head unless said.")
+        str | None,
+        typer.Option(help="hf:FOLDER_OR_NAME; MiniLM with a head that learnt the corpus unless said."),
     ] = None,
     corpus: Annotated[str, typer.Option(help="Where the texts come from.")] = "sst",
     texts: Annotated[int, typer.Option(min=4, help="Test texts of the audit.")] = 100,
@@ -67,13 +68,13 @@ def passes(
     """
     from dataclasses import asdict
 
+    from heedful.bench.minilm import learnt_minilm
     from heedful.bench.passes import audit_passes
-    from heedful.bench.transformer import packaged_classifier
     from heedful.data.named import load_data
     from heedful.training.model_by_name import open_of_hub
 
     chosen = load_data(corpus, data_dir=data_dir)
-    subject = packaged_classifier(chosen.label_names) if model is None else open_of_hub(model)
+    subject = learnt_minilm(chosen, seed=seed) if model is None else open_of_hub(model)
     found = audit_passes(subject, chosen, texts=texts, seed=seed)
     if as_json:
         print_json({"schema": 1, **asdict(found), "total": found.total})

@@ -73,6 +73,12 @@ def budget_of(words: NDArray[np.int64], *, per_word: int = PER_WORD, most: int =
     return found
 
 
+def counts_of(words: NDArray[np.int64], *, per_word: int = PER_WORD, most: int = MOST) -> NDArray[np.int64]:
+    """How many changed texts are read for texts of so many words (B,): all their parts where they are few."""
+    drawn = budget_of(words, per_word=per_word, most=most)
+    return np.where(words <= ENUMERATED, 2 ** np.minimum(words, ENUMERATED), drawn)
+
+
 def chances(count: int) -> Tensor:
     """The p (M,) of so many deletions, in their order."""
     return torch.tensor(CHANCES, dtype=torch.float64).repeat(count // len(CHANCES))
@@ -87,7 +93,7 @@ def read_deletions(
     """
     batch = reader.batch
     words = batch.mask.sum(1).cpu().numpy()
-    budget = np.where(words <= ENUMERATED, 2**words, budget_of(words, per_word=per_word, most=most))
+    budget = counts_of(words, per_word=per_word, most=most)
     found = []
     for complete in (True, False):
         for count in np.unique(budget):
