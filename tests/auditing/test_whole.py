@@ -90,7 +90,11 @@ def test_the_folder_has_the_page_the_numbers_the_tables_and_the_figures(audit):
     assert set(content["figures"]) == named == {path.stem for path in (folder / "figures").glob("*.png")}
     assert named == {path.stem for path in (folder / "figures").glob("*.svg")}
     rows = pd.read_parquet(folder / "rows.parquet")
-    assert len(rows) == content["methods"]["texts_read_many_times"] <= 90
+    methods = content["methods"]
+    assert len(rows) == methods["texts_read_many_times"] <= 90
+    assert methods["deletions"].endswith("for each word of a text, at most 640")
+    assert methods["measure"].startswith("heat-map skill")
+    assert "hidden behind the unknown word" in methods["words_are"]
     assert rows["instance"].is_unique
     findings = pd.read_parquet(folder / "findings.parquet")
     assert set(findings["question"]) == {"foretells", "halves"}

@@ -380,7 +380,10 @@ def _about(asking: Asking, stored: int) -> dict[str, Any]:
             "texts_of_split": len(plan.texts),
             "texts_read_many_times": len(read.rows),
             "changed_texts_read": read.evaluations,
-            "words_are": "deleted at random; each read alone; on some texts hidden behind the unknown word",
+            "measure": "heat-map skill of random deletions, paint on words that matter, strongest word",
+            "deletions": f"{plan.maps.per_word} for each word of a text, at most {plan.maps.most}",
+            "words_are": "deleted at random, and each is read alone; on "
+            f"{len(read.operator_rows)} texts they are also hidden behind the unknown word",
             "maps": list(plan.maps.names),
             "closed_form": audited.closed,
             "interval": f"{read.level:.1%} at this look, 95 % over all looks (BCa bootstrap over texts, "
