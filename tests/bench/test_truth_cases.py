@@ -47,6 +47,6 @@ def test_a_mechanism_of_somebodys_and_a_black_box_can_read_faithful():
     def decide(texts):
         return probabilities(model.logits(model.encode(texts))).detach().numpy()
 
-    box = BlackBox(decide, classes=model.classes)
+    box = BlackBox(decide, classes=model.classes, unknown="unheard")
     found = read_subject(box, texts, shown="leave-one-out", seed=15)
     assert found.reading == FAITHFUL, found.verdict.reasons
