@@ -219,8 +219,8 @@ def _seconds(work: Callable[[], object], *, warm: bool) -> float:
 
 def _words_read(lengths: NDArray[np.int64], maps: Maps) -> NDArray[np.float64]:
     """About how many words of texts of such lengths are read by their deletions."""
-    left = 0.5 if maps.how == "delete" else 1.0
-    return left * lengths * counts_of(lengths, per_word=maps.per_word, most=maps.most)
+    reads = counts_of(lengths, per_word=maps.per_word, most=maps.most).astype(np.float64)
+    return lengths * reads * (0.5 if maps.how == "delete" else 1.0)
 
 
 def _some(corpus: Corpus, split: str, count: int) -> NDArray[np.int64]:

@@ -28,11 +28,11 @@ def learnt_minilm(corpus: Corpus, *, seed: int = 0, learnt: int = LEARNT) -> Tra
     states = first_states(subject, [texts[row] for row in chosen])
     labels = torch.as_tensor(np.asarray(part.labels)[chosen])
     network: Any = subject.network
-    head = nn.Sequential(network.bert.pooler.dense, nn.Tanh(), network.classifier)
-    head.requires_grad_(True)
+    pooler, classifier = network.bert.pooler.dense, network.classifier
+    head = nn.Sequential(pooler, nn.Tanh(), classifier).requires_grad_(True)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        for layer in (head[0], head[2]):
+        for layer in (pooler, classifier):
             layer.reset_parameters()
     optimiser = torch.optim.Adam(head.parameters(), lr=RATE)
     for _ in range(STEPS):
