@@ -79,9 +79,10 @@ def _table(rows: Sequence[dict[str, Any]]) -> Table:
     lines = []
     for one in rows:
         halves = [f"{half['reading']} ({_said(half)})" for half in one["halves"]]
-        lines.append([one["corpus"], one["model"], str(one["seed"]), *halves])
-    columns = ["corpus", "model", "seed", "first half (C, P, F)", "second half (C, P, F)"]
-    return Table("Attention of real models, read on two halves of the test texts", columns, lines, left=5)
+        better = dict.fromkeys(half["instead"] or "–" for half in one["halves"])
+        lines.append([one["corpus"], one["model"], str(one["seed"]), *halves, ", ".join(better)])
+    columns = ["corpus", "model", "seed", "first half (C, P, F)", "second half (C, P, F)", "instead"]
+    return Table("Attention of real models, read on two halves of the test texts", columns, lines, left=6)
 
 
 def _said(half: dict[str, Any]) -> str:
