@@ -1,5 +1,7 @@
 """Language models as prompted classifiers: labels scored whole, and only the text's words ever taken out."""
 
+import copy
+
 import pytest
 import torch
 
@@ -146,3 +148,31 @@ def test_a_saved_language_model_is_loaded_and_a_classifier_is_not_taken_for_one(
 
     with pytest.raises(UserError, match=r"not a trained classifier.*saved as LlamaForCausalLM"):
         load_transformer(tmp_path / "model")
+
+
+CHAT = (
+    "{% for message in messages %}{% if message['role'] == 'system' and forbidden is defined %}"
+    "{{ raise_exception('no system here') }}{% endif %}{{ message['role'] }}: {{ message['content'] }}\n"
+    "{% endfor %}{% if add_generation_prompt %}it was:{% endif %}"
+)
+
+
+def test_a_chat_format_holds_the_template_and_the_system_message(network, tokenizer):
+    with pytest.raises(UserError, match="has no chat format"):
+        prompted(network, tokenizer, TEMPLATE, ("a", "of"), chat=True)
+    tokenizer = copy.deepcopy(tokenizer)
+    tokenizer.chat_template = CHAT
+    plain = prompted(network, tokenizer, "film: {text}", ("a", "of"), chat=True)
+    told = prompted(network, tokenizer, "film: {text}", ("a", "of"), chat=True, system="A plot of two.")
+    batch = plain.encode(TEXTS[:1])
+    read = [tokenizer.decode(one.cut(batch)[0].inputs["input_ids"]) for one in (plain, told)]
+    assert read[0] == f"user: film: {TEXTS[0]}\nit was:"
+    assert read[1] == f"system: A plot of two.\n{read[0]}"
+    assert not torch.allclose(plain.logits(batch), told.logits(batch))
+    left = Reader(told, batch).each_out()[0]  # words of the messages stay
+    assert len(left) == len(TEXTS[0].split())
+    with pytest.raises(UserError, match="belongs to a chat format"):
+        prompted(network, tokenizer, TEMPLATE, ("a", "of"), system="A plot.")
+    tokenizer.chat_template = "{% set forbidden = 1 %}" + CHAT
+    with pytest.raises(UserError, match="does not take these messages: no system here"):
+        prompted(network, tokenizer, TEMPLATE, ("a", "of"), chat=True, system="A plot.")

@@ -14,8 +14,9 @@ def asked_by(
     template: Path | None = None,
     labels: str | None = None,
     chat: bool = False,
+    system: str | None = None,
 ) -> "Asked":
-    """What `--audit-label`, `--threshold`, `--template`, `--labels` and `--chat` say together."""
+    """What `--audit-label`, `--threshold`, `--template`, `--labels`, `--chat` and `--system` say together."""
     from heedful.training.model_by_name import Asked
 
     return Asked(
@@ -24,6 +25,7 @@ def asked_by(
         template=None if template is None else _read(template),
         labels=tuple(part.strip() for part in labels.split(",")) if labels else (),
         chat=chat,
+        system=system,
     )
 
 

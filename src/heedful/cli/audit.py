@@ -22,6 +22,7 @@ from heedful.cli.options import (
     Scheduler,
     Seed,
     SplitColumn,
+    System,
     Template,
     TestShare,
     TextColumn,
@@ -130,6 +131,7 @@ def audit(
     template: Template = None,
     labels: Labels = None,
     chat: Chat = False,
+    system: System = None,
     data_dir: DataDir = None,
     seed: Seed = 0,
     scheduler: Scheduler = None,
@@ -162,7 +164,14 @@ def audit(
     columns = reading_options(
         text=text, text_pair=text_pair, label=label, split=split, encoding=encoding, test_share=test_share
     )
-    asked = asked_by(label=audit_label, threshold=threshold, template=template, labels=labels, chat=chat)
+    asked = asked_by(
+        label=audit_label,
+        threshold=threshold,
+        template=template,
+        labels=labels,
+        chat=chat,
+        system=system,
+    )
     where: dict[str, Any] = {"on": on, "learn": data is None, "data_dir": data_dir, **columns}
     source = data or subject
     several = _labels_at_once(subject, data, asked)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from heedful.cli.asked import asked_by
-from heedful.cli.options import AsJson, Chat, Device, Labels, OneLabel, Seed, Template, Threshold
+from heedful.cli.options import AsJson, Chat, Device, Labels, OneLabel, Seed, System, Template, Threshold
 from heedful.cli.output import print_json
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ def explain(
     template: Template = None,
     labels: Labels = None,
     chat: Chat = False,
+    system: System = None,
     seed: Seed = 0,
     device: Device = "cpu",
     as_json: AsJson = False,
@@ -47,7 +48,14 @@ def explain(
     from heedful.training.opening import open_any
     from heedful.trials.explaining import explained
 
-    asked = asked_by(label=audit_label, threshold=threshold, template=template, labels=labels, chat=chat)
+    asked = asked_by(
+        label=audit_label,
+        threshold=threshold,
+        template=template,
+        labels=labels,
+        chat=chat,
+        system=system,
+    )
     whole = text if text_pair is None else paired(text, text_pair)
     reading = explained(open_any(run, device=device, asked=asked).subject, whole, by, seed=seed)
     if as_json:

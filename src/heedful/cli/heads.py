@@ -14,6 +14,7 @@ from heedful.cli.options import (
     Labels,
     OneLabel,
     Seed,
+    System,
     Template,
     TextColumn,
     TextPairColumn,
@@ -38,6 +39,7 @@ def heads(
     template: Template = None,
     labels: Labels = None,
     chat: Chat = False,
+    system: System = None,
     data_dir: DataDir = None,
     seed: Seed = 0,
     device: Device = "cpu",
@@ -60,7 +62,14 @@ def heads(
 
     name = model if is_of_hub(model) or (Path(model) / "settings.toml").exists() else f"hf:{model}"
     texts = _texts(data, text=text, text_pair=text_pair, data_dir=data_dir)
-    asked = asked_by(label=audit_label, threshold=threshold, template=template, labels=labels, chat=chat)
+    asked = asked_by(
+        label=audit_label,
+        threshold=threshold,
+        template=template,
+        labels=labels,
+        chat=chat,
+        system=system,
+    )
     subject = check_heads(open_model(name, device=device, asked=asked))
     rows = sample_rows(len(texts), limit, seed=seed)
     parts = []

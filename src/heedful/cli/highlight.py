@@ -15,6 +15,7 @@ from heedful.cli.options import (
     Labels,
     OneLabel,
     Seed,
+    System,
     Template,
     TextColumn,
     TextPairColumn,
@@ -67,6 +68,7 @@ def highlight(
     template: Template = None,
     labels: Labels = None,
     chat: Chat = False,
+    system: System = None,
     data_dir: DataDir = None,
     seed: Seed = 0,
     device: Device = "cpu",
@@ -84,7 +86,14 @@ def highlight(
     from heedful.highlights.making import highlight_files
     from heedful.highlights.texts import open_texts
 
-    asked = asked_by(label=audit_label, threshold=threshold, template=template, labels=labels, chat=chat)
+    asked = asked_by(
+        label=audit_label,
+        threshold=threshold,
+        template=template,
+        labels=labels,
+        chat=chat,
+        system=system,
+    )
     found = open_texts(texts, text=text, text_pair=text_pair, encoding=encoding, on=on, data_dir=data_dir)
     for note in found.notes:
         say(note)

@@ -70,6 +70,9 @@ Labels = Annotated[
     str | None, typer.Option("--labels", help='Answers of a prompted language model, such as "good,bad".')
 ]
 Chat = Annotated[bool, typer.Option("--chat", help="Give the template in the model's own chat format.")]
+System = Annotated[
+    str | None, typer.Option("--system", help="With --chat: the system message that comes first.")
+]
 OneLabel = Annotated[
     str | None, typer.Option("--audit-label", help="The label to audit, where a model gives several at once.")
 ]

@@ -3,6 +3,7 @@
 import shlex
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from heedful.errors import UserError
 from heedful.models.subject import Subject
@@ -22,6 +23,7 @@ class Asked:
     template: str | None = None  # of a prompted language model, with {text} in it
     labels: tuple[str, ...] = ()  # of a prompted language model
     chat: bool = False  # whether the template is a message in the model's chat format
+    system: str | None = None  # the message before it
 
     @property
     def options(self) -> str:
@@ -31,6 +33,7 @@ class Asked:
             "--threshold": None if self.threshold is None else f"{self.threshold:g}",
             "--template": None if self.template is None else "TEMPLATE",
             "--labels": ",".join(self.labels) or None,
+            "--system": self.system,
         }
         named = [f"{name} {shlex.quote(value)}" for name, value in said.items() if value is not None]
         return " ".join([*named, *["--chat"] * self.chat])
@@ -46,14 +49,15 @@ def open_of_hub(name: str | Path, *, device: str = "cpu", asked: Asked | None = 
     asked, path = asked or Asked(), str(name).removeprefix(HUB)
     where = str(find_device(device))
     if asked.template is None and not asked.labels:
-        if asked.chat:
+        if asked.chat or asked.system is not None:
             raise UserError("A chat format needs a template and labels: give both.")
         return load_transformer(path, device=where, label=asked.label, threshold=asked.threshold)
     if asked.template is None or not asked.labels:
         raise UserError("A prompted language model needs a template and labels: give both.")
     from heedful.models.transformers.prompted import load_prompted
 
-    return load_prompted(path, asked.template, asked.labels, chat=asked.chat, device=where)
+    how: dict[str, Any] = {"chat": asked.chat, "system": asked.system, "device": where}
+    return load_prompted(path, asked.template, asked.labels, **how)
 
 
 def open_model(name: str | Path, *, device: str = "cpu", asked: Asked | None = None) -> Subject:

@@ -70,14 +70,17 @@ def prompted(
     labels: Sequence[str],
     *,
     chat: bool = False,
+    system: str | None = None,
     name: str = "language model",
 ) -> TransformerSubject:
     """A causal language model and its tokenizer as a classifier between these labels.
 
     `template` has {text} in it, and {text_pair} for pairs; with `chat` it is a user's message in the model's
-    own chat format.
+    own chat format, after the `system` message if there is one.
     """
-    parts = split_template(_as_chat(tokenizer, template, name) if chat else template)
+    if system is not None and not chat:
+        raise UserError("A system message belongs to a chat format: ask for that too.")
+    parts = split_template(_as_chat(tokenizer, template, name, system=system) if chat else template)
     ids = label_pieces(tokenizer, parts, labels, name, special=not chat)
     scorer = LabelScorer(network, ids)
     subject = TransformerSubject(
@@ -96,6 +99,7 @@ def load_prompted(
     labels: Sequence[str],
     *,
     chat: bool = False,
+    system: str | None = None,
     device: str = "cpu",
     seconds: float | None = None,
 ) -> TransformerSubject:
@@ -105,7 +109,8 @@ def load_prompted(
         raise UserError(f"A prompted classifier needs two different labels or more, not {listed(labels)}.")
 
     def make(network: Any, tokenizer: Any) -> TransformerSubject:
-        return prompted(network.to(device), tokenizer, template, labels, chat=chat, name=str(name))
+        how: dict[str, Any] = {"chat": chat, "system": system, "name": str(name)}
+        return prompted(network.to(device), tokenizer, template, labels, **how)
 
     return load_within(name, make, kind="causal", seconds=seconds)
 
@@ -146,8 +151,14 @@ def label_pieces(
     return found
 
 
-def _as_chat(tokenizer: Any, template: str, name: str) -> str:
+def _as_chat(tokenizer: Any, template: str, name: str, *, system: str | None) -> str:
     if not getattr(tokenizer, "chat_template", None):
         raise UserError(f"The tokenizer of {name!r} has no chat format: leave that out.")
-    message = [{"role": "user", "content": template}]
-    return str(tokenizer.apply_chat_template(message, tokenize=False, add_generation_prompt=True))
+    messages = [] if system is None else [{"role": "system", "content": system}]
+    messages.append({"role": "user", "content": template})
+    try:
+        return str(tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True))
+    # A format is a program of the folder's, run in a sandbox; it fails in its own ways.
+    except Exception as fault:  # noqa: BLE001
+        reason = (str(fault).splitlines() or [type(fault).__name__])[0][:160]
+        raise UserError(f"The chat format of {name!r} does not take these messages: {reason}") from None
