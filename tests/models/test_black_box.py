@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from heedful.errors import UserError
-from heedful.models.black_box import BlackBox, pipeline_probabilities
+from heedful.models.black_box import BlackBox
 from heedful.models.subject import Subject, gives, why_not
 from heedful.models.trace import decisions, probabilities
 from heedful.models.word_attention import word_attention, words_read
@@ -87,15 +87,6 @@ def test_what_it_cannot_give_is_said_and_refused():
         with pytest.raises(UserError, match="black box"):
             ask(batch)
     assert torch.equal(words_read(subject, batch), batch.mask)
-
-
-def test_a_pipelines_answers_are_put_in_the_order_of_the_classes():
-    def pipeline(texts, **_):
-        return [[{"label": "good", "score": 0.9}, {"label": "bad", "score": 0.1}] for _ in texts]
-
-    assert pipeline_probabilities(pipeline, ("bad", "good"))(["a", "b"]) == [[0.1, 0.9]] * 2
-    with pytest.raises(UserError, match="good, bad, but was given as no, yes"):
-        pipeline_probabilities(pipeline, ("no", "yes"))(["a"])
 
 
 def test_what_is_no_table_of_numbers_gets_one_sentence():

@@ -52,12 +52,13 @@ def mutants_of(root: Path, file: str, functions: str = "") -> list[Mutant]:
     tree = ast.parse(text)
     digest = hashlib.blake2b(text.encode(), digest_size=6).hexdigest()
     found = []
-    for number, (line, what, path, change) in enumerate(_places(tree, functions)):
+    for line, what, path, change in _places(tree, functions):
         way = list(_way(tree, path))
         begun = [node.lineno for node in way if isinstance(node, ast.stmt)][-1]
         lines = range(begun, (way[-1].end_lineno or line) + 1)
         write = partial(_written, tree, path, change)
-        found.append(Mutant(file, line, lines, what, _function(way), f"{digest}-{number}", write))
+        key = f"{digest}-{line}-{way[-1].col_offset}-{way[-1].end_lineno}-{way[-1].end_col_offset}-{what}"
+        found.append(Mutant(file, line, lines, what, _function(way), key, write))
     return found
 
 
@@ -145,7 +146,7 @@ def _changes(node: ast.AST) -> Iterator[tuple]:
     elif isinstance(node, ast.Attribute) and node.attr in OTHER_NAME:
         name = OTHER_NAME[node.attr]
         yield f".{node.attr} becomes .{name}", lambda one: setattr(one, "attr", OTHER_NAME[one.attr])
-    elif isinstance(node, ast.Return) and node.value is not None and not _is_none(node.value):
+    elif isinstance(node, ast.Return) and node.value is not None and not _is_false(node.value):
         yield "returns None", lambda one: setattr(one, "value", ast.Constant(None))
 
 
@@ -165,8 +166,9 @@ def _textual(node: ast.AST) -> bool:
     )
 
 
-def _is_none(node: ast.AST) -> bool:
-    return isinstance(node, ast.Constant) and node.value is None
+def _is_false(node: ast.AST) -> bool:
+    """Nothing and False, instead of which to return None would change nothing."""
+    return isinstance(node, ast.Constant) and (node.value is None or node.value is False)
 
 
 def _sign(operator: ast.AST) -> str:

@@ -32,6 +32,7 @@ from heedful.papers.sun_lu import (
 from heedful.papers.wiegreffe_pinter import adversarial, diagnostic, seeds, uniform
 from heedful.records import Finding, Interval
 from heedful.study import pooling
+from heedful.study.controls import Controls
 from heedful.study.seeds import pair_columns, seeds_findings
 
 NAN = float("nan")
@@ -134,6 +135,29 @@ def ladder(trained=0.82, **more):
     than = [("trained model", guide) for guide in guides]
     errors = errors_of(guides, than)
     return {"ladder": runs_of(guides, name="guide"), "errors": errors}
+
+
+def apart():
+    """An adversary that has no text in common with other seeds."""
+    tables = curve((0.01, 0.02), 0.5)
+    other = tables["curve"]["kind"] == "seed"
+    tables["curve"].loc[other, "instance"] += 1000
+    return tables
+
+
+def controls():
+    chance = draw(10)
+    labels = chance.integers(0, 3, 40)
+    decided = {
+        kind: np.where(chance.random((runs, 40)) < right, labels, (labels + 1) % 3)
+        for kind, runs, right in (("uniform", 3, 0.7), ("trained", 2, 0.95), ("frozen", 1, 0.9))
+    }
+    perfect = {"trained": np.stack([labels, labels]), "uniform": np.stack([(labels + 1) % 3] * 2)}
+    return [
+        *Controls(decided, labels).findings(coordinates={"corpus": "made"}),
+        *Controls(perfect, labels, "dev").findings(),
+        *Controls({"uniform": decided["uniform"]}, labels).findings(),
+    ]
 
 
 def curve(change, divergence, *, others=3, how="exact", seed=3, posthoc=0.65):
@@ -435,6 +459,7 @@ def cases():
         "permutation, found": lambda: permutation.findings(moved(runs=2)),
         "permutation, too few": lambda: permutation.claims(few(FEWEST - 1)),
         "permutation, enough": lambda: permutation.claims(few(FEWEST)),
+        "adversary, none": lambda: adversary.claims({"adversary": moved()["adversary"].assign(largest=0.1)}),
         "uniform": lambda: uniform.claims(uniform_tables()),
         "uniform, found": lambda: uniform.findings(uniform_tables(trained=0.99, uniform=0.01)),
         "uniform, without errors": lambda: uniform.findings({"runs": uniform_tables()["runs"]}),
@@ -449,6 +474,8 @@ def cases():
         "adversarial, one seed": lambda: adversarial.claims(curve((0.01, 0.02), 0.5, others=1)),
         "adversarial, bound": lambda: adversarial.claims(curve((0.06, 0.07), 0.3, how="lower bound")),
         "adversarial, nearer": lambda: adversarial.claims(curve((0.01, 0.02), 0.68, posthoc=0.05)),
+        "adversarial, nothing in common": lambda: adversarial.claims(apart()),
+        "controls": controls,
         "seeds": lambda: seeds.claims(between_seeds()),
         "seeds, found": lambda: seeds.findings(between_seeds()),
         "seeds, near": lambda: seeds.findings(between_seeds(runs=3, adversary=0.01, kind="lower bound")),
@@ -465,6 +492,9 @@ def cases():
         "js": lambda: [*js_gap.all_js_claims(both), *js_gap.all_js_claims(other)],
         "js, negative": lambda: [*js_gap.negative_claims(both), *js_gap.negative_claims(other)],
         "removed": lambda: [*removed.encoder_claims(both), *removed.encoder_claims(other)],
+        "removed, all": lambda: removed.EXPERIMENTS["serrano-smith-fig10"].claims(both),
+        "removed, unbounded": lambda: removed.bare_claims({"findings": rows.assign(high=NAN)}),
+        "js, nothing in common": lambda: js_gap.context_claims({"bins": bins().query("model == 'han-rnn'")}),
         "removed, late": lambda: [*removed.late_claims(both), *removed.late_claims(other)],
         "removed, bare": lambda: [*removed.bare_claims(both), *removed.bare_claims(other)],
         "removed, context": lambda: [*removed.context_claims(both), *removed.context_claims(other)],

@@ -2,8 +2,8 @@
 
     subject = BlackBox(lambda texts: pipeline.predict_proba(texts), classes=("negative", "positive"))
 
-Any function serves: a scikit-learn pipeline, an ONNX session, a service. A pipeline of transformers is
-taken as it is by `pipeline_probabilities`. Deletions ask the function again on written texts.
+Any function serves: a scikit-learn pipeline, an ONNX session, a service. Deletions ask it again on written
+texts.
 
 Axes: B texts, K classes.
 """
@@ -90,18 +90,3 @@ class BlackBox:
                 f"{given[bad.argmax()].round(4).tolist()} for {text[:40]!r}."
             )
         return torch.from_numpy(given)
-
-
-def pipeline_probabilities(pipeline: Any, classes: Sequence[str]) -> Predict:
-    """A transformers pipeline for text classification as a function from texts to probabilities."""
-
-    def predict(texts: list[str]) -> list[list[float]]:
-        found = pipeline(texts, top_k=None, function_to_apply="softmax")
-        by_name = [{entry["label"]: float(entry["score"]) for entry in row} for row in found]
-        if any(set(row) != set(classes) for row in by_name):
-            raise UserError(
-                f"The pipeline knows the labels {listed(by_name[0])}, but was given as {listed(classes)}."
-            )
-        return [[row[name] for name in classes] for row in by_name]
-
-    return predict
