@@ -20,7 +20,7 @@ def same(found: Any, expected: Any) -> bool:
     if isinstance(expected, list):
         return len(found) == len(expected) and all(map(same, found, expected))
     if isinstance(expected, float):
-        return found == pytest.approx(expected, rel=1e-7, abs=1e-9)
+        return found == pytest.approx(expected, rel=1e-7, abs=1e-12)
     return type(found) is type(expected) and found == expected
 
 

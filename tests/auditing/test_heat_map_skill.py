@@ -39,6 +39,12 @@ def test_texts_count_by_weight_and_paint_by_effect_too():
     assert (first.name, first.measured) == ("strongest word matters", FIRST)
 
 
+def test_texts_without_any_effect_do_not_count_for_paint():
+    rows = four(size=[0.0, 0, 1, 1], blank=0.0, **of_map(paint=[0.0, 0, 1, 0.5]))
+    assert rows.paint("attention").value == 0.75
+    assert four(size=0.0, blank=0.0).paint("attention") is None
+
+
 def test_maps_are_judged_on_the_texts_they_were_tried_on():
     rows = four(told_attention=[1.0, 1, NAN, NAN], paint_attention=[NAN, 0.5, 1, NAN])
     assert rows.skill("attention").value == pytest.approx(0.5 / 1.5)
@@ -137,6 +143,18 @@ def test_a_better_map_is_judged_by_the_same_rule():
     assert choice(with_other(told=1.0, paint=0.625)).reading == CARE
     assert choice(with_other(told=1.0, paint=0.25)) is None  # better than bad is not good
     assert choice(with_other(told=1.0, paint=0.625), LIMITS.__class__()).reading == CARE
+
+
+def test_a_strongest_word_is_about_as_good_up_to_a_difference_that_matters(monkeypatch):
+    monkeypatch.setattr("heedful.auditing.instead.MATTERS", 0.0625)  # whose sums are exact
+    rows = rows_of(
+        maps=("attention", "a", "b"), **of_map(told=0.25), **of_map("b", told=0.75, first=1.0),
+        **of_map("a", told=1.0, first=1 - 0.0625),
+    )  # fmt: skip
+    assert choice(rows).ranking == "a"
+    assert choice(rows.assign(first_a=1 - 0.0625 - STEP)).ranking == "b"
+    assert choice(rows.assign(told_a=0.25 + 0.0625, told_b=0.25)).ranking == "a"
+    assert choice(rows.assign(told_a=0.25 + 0.0625 - STEP, told_b=0.25)) is None
 
 
 def test_better_than_nothing_is_not_good():

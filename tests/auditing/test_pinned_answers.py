@@ -142,7 +142,8 @@ def overlaps(middle, shuffled=0.3, seeds=3):
     chance = draw(6)
     columns = {"words": 5, "shuffled_overlap": shuffled, "random_overlap": 0.2, "shuffled_divergence": 0.6}
     for name in ("overlap", "divergence"):
-        pairs = np.clip(chance.normal(middle, 0.4, (seeds * (seeds - 1) // 2, 20)), 0, 0.69)
+        most = 1.0 if name == "overlap" else math.log(2)
+        pairs = np.clip(chance.normal(middle, 0.4, (seeds * (seeds - 1) // 2, 20)), 0, most)
         columns |= dict(zip(pair_columns(name, seeds), pairs, strict=True))
     return pd.DataFrame(columns)
 
@@ -203,9 +204,7 @@ def paintings():
     other = torch.tensor([[0.2, 0.5, 0.3, 9], [0.1, 0.4, 0, 9], [1, 0, 0, 9], [0.1, 0.2, 0.3, 9]])
     moved = wider.clone()
     moved[0, 3] = True
-    shifted = torch.tensor([[True, False, True], [True, True, False], [True, False, False], [True] * 3])
     pairs = [compared(own, Painted(other, one, torch.tensor([0, 0, 0, 1])), "x") for one in (wider, moved)]
-    pairs.append(compared(Painted(own.scores, shifted, own.decided), own, "x"))
     return [
         {name: [None if np.isnan(one) else float(one) for one in column] for name, column in pair.items()}
         for pair in pairs
@@ -213,10 +212,11 @@ def paintings():
 
 
 def spread():
-    """Even weights of two texts: with a mark, and without any item."""
-    weights = torch.tensor([[0.5, 0.3, 0.2], [0.6, 0.4, 0.0], [0.2, 0.3, 0.5]], dtype=torch.float64)
-    items = torch.tensor([[-1, 0, 1], [0, 1, -1], [-1, -1, -1]])
-    values, mask = torch.ones(3, 3, 2, dtype=torch.float64), torch.ones(3, 3, dtype=torch.bool)
+    """Even weights of texts with marks, without any item, and with one."""
+    rows = [[0.5, 0.3, 0.2], [0.6, 0.4, 0.0], [0.2, 0.3, 0.5], [0.5, 0.3, 0.2]]
+    weights = torch.tensor(rows, dtype=torch.float64)
+    items = torch.tensor([[-1, 0, 1], [0, 1, -1], [-1, -1, -1], [-1, 0, -1]])
+    values, mask = torch.ones(4, 3, 2, dtype=torch.float64), torch.ones(4, 3, dtype=torch.bool)
     return even(Trace(weights, values, mask, torch.nn.Linear(2, 2).double(), items=items)).tolist()
 
 
@@ -225,6 +225,7 @@ CASES = {
     "foretells, hidden": lambda: foretold(drawn_rows(2), operator=drawn_rows(3)[:20]),
     "foretells, its figure": lambda: drawn_figure(drawn_rows()),
     "top": partial(told, top, flips()),
+    "top, multiples": lambda: top._times(flips(), "attention", "smallest").tolist(),
     "top, without sets": partial(told, top, flips(smallest=False)),
     "top, searched": partial(told, top, flips(smallest_kind="upper bound")),
     "top, one searched": partial(told, top, flips(smallest_kind=np.resize(["exact", "upper bound"], 40))),
@@ -239,6 +240,7 @@ CASES = {
     "adversary, near": partial(told, adversary, far(middle=0.0)),
     "adversary, some searched": partial(told, adversary, far(["exact", "lower bound"])),
     "adversary, searched": partial(told, adversary, far("lower bound", middle=0.1)),
+    "adversary, at": partial(told, adversary, far()[:2].assign(divergence=[0.0, adversary.FAR])),
     "adversary, about": partial(told, adversary, far().assign(divergence=np.resize([0.0, 0.7], 30))),
     "needed": partial(told, needed, outcomes(0.9, 0.6)),
     "needed, no": partial(told, needed, outcomes(0.6, 0.9)),
@@ -246,7 +248,8 @@ CASES = {
     "stable": partial(told, stable, overlaps(0.6)),
     "stable, no": partial(told, stable, overlaps(0.05, shuffled=0.9)),
     "stable, always": partial(told, stable, overlaps(9.0, shuffled=0.0)),
-    "stable, four": partial(told, stable, overlaps(0.3), seeds=3),
+    "stable, never": partial(told, stable, overlaps(-9.0, shuffled=1.0)),
+    "stable, four": partial(told, stable, overlaps(0.3, seeds=4), seeds=4),
     "labels": partial(told, labels, carried(0.6, 0.3)),
     "labels, no": partial(told, labels, carried(0.1, 0.5)),
     "labels, none": partial(told, labels, carried(0.1, 0.0)),

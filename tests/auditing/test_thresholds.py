@@ -11,7 +11,7 @@ from hand_made import LIMITS, STEP, of_map, read, rows_of
 from heedful.auditing import steady
 from heedful.auditing.instead import MATTERS
 from heedful.auditing.plan import AuditSettings
-from heedful.auditing.questions import adversary, agreement, halves, head, labels, needed, noise, top
+from heedful.auditing.questions import adversary, agreement, dropout, halves, head, labels, needed, noise, top
 from heedful.auditing.rule import CARE, FAITHFUL, NOT_SHOWN, UNKNOWN, Thresholds
 
 LAX = replace(LIMITS, skill=0, paint=0, first=0)
@@ -99,6 +99,8 @@ def test_the_published_thresholds():
         "right_first": 0.9, "linear": 0.03, "texts": 30, "moved": 0.05, "limit": 0.7, "room": 0.1,
         "default_lost": 0.1, "default_texts": 1 / 3, "default_nothing": 0.6, "default_alone": 0.9,
     }  # fmt: skip
+    assert (adversary.EXACT_TEXTS, adversary.ASCENT_TEXTS, head.TEXTS, dropout.MASKS) == (2000, 30, 60, 3)
+    assert (list(dropout.WAYS), needed.NEGLIGIBLE) == (["mask-1", "mask-2", "mask-3"], 0.01)
     assert (MATTERS, steady.STEADY, halves.SURE, head.NEARLY) == (0.05, 0.8, 0.7, 0.9)
     assert (pytest.approx(0.34657359), 0.01) == (adversary.FAR, adversary.EPSILON)
 
@@ -177,3 +179,11 @@ def test_questions_below_at_and_above(name, monkeypatch):
     assert [one.outcome for one in found] == outcomes
     speaks = {"yes": name not in ("an adversary is far", "the rest decides alike")}
     assert [one.good for one in found] == [speaks["yes"] == (one == "yes") for one in outcomes]
+
+
+def test_a_gain_that_is_surely_negligible_is_none(monkeypatch):
+    rows = pd.DataFrame({"label": 0, "decided": 0, "uniform": np.arange(100) == 0}).astype(int)
+    most = needed.answer(rows, asking()).finding.interval.high
+    for least, outcome in ((most - STEP, "unsure"), (most, "unsure"), (most + STEP, "no")):
+        monkeypatch.setattr(needed, "NEGLIGIBLE", least)
+        assert needed.answer(rows, asking()).outcome == outcome

@@ -13,6 +13,7 @@ import hashlib
 import json
 import os
 import random
+import re
 import sys
 import time
 from collections import Counter, defaultdict
@@ -159,7 +160,13 @@ def tests_for(mutant: Mutant, known: dict) -> list[str]:
     if not chosen and not mutant.function:
         lines = [line for line in known["lines"] if line.startswith(f"{mutant.file}:")]
         files = {test.split("::")[0] for line in lines for test in known["lines"][line]}
-        chosen = {test for test in seconds if test.split("::")[0] in files}
+        name = re.compile(rf"\b{Path(mutant.file).stem}\b")
+        chosen = {
+            test
+            for test in seconds
+            if (file := test.split("::")[0]) in files
+            or name.search((ROOT / file).read_text(encoding="utf-8"))
+        }
     quick = {test for test in chosen if seconds[test] < LONG}
     return sorted(quick or chosen, key=lambda test: (seconds[test], test))
 

@@ -53,7 +53,6 @@ def forked(work: Callable[[], int], seconds: float) -> bool:
     if not child:
         code = 1
         try:
-            os.setsid()
             resource.setrlimit(resource.RLIMIT_CPU, (int(seconds) + 1, int(seconds) + 2))
             signal.alarm(20 * int(seconds))  # one that sleeps for ever
             null = os.open(os.devnull, os.O_WRONLY)

@@ -25,10 +25,12 @@ class Instead:
 def instead(scored: Scored, shown: str, classes: Sequence[str], limits: Thresholds) -> Instead | None:
     """The best of the maps that are surely better than the one shown; None without one."""
     better = list(_better(scored, shown, classes, limits))
+    if not better:
+        return None
     # Of those whose strongest word matters about as often as that of any, the one that foretells best.
-    first = max((one.first for one in better), default=0.0)
+    first = max(one.first for one in better)
     good = [one for one in better if one.first >= first - MATTERS]
-    return max(good, key=lambda one: one.skill.value, default=None)
+    return max(good, key=lambda one: one.skill.value)
 
 
 def _better(scored: Scored, shown: str, classes: Sequence[str], limits: Thresholds) -> Iterator[Instead]:

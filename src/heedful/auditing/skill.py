@@ -118,7 +118,7 @@ class Scored:
     def _by_effect(self, kind: str, name: str, called: str, measured: str) -> Finding | None:
         part = self.of(self.rows[f"{kind}_{name}"].notna().to_numpy())
         size = part.rows["size"].to_numpy()
-        if not len(part) or not size.sum():
+        if not size.any():
             return None
         top = size * part.rows[f"{kind}_{name}"].to_numpy()
         found = part._ratios(top[:, None], size).estimate(0, level=self.level)

@@ -73,7 +73,7 @@ def compared(own: Painted, other: Painted, name: str) -> dict[str, "NDArray"]:
     """Whether strongest word and decision are the same, and Kendall's τ; unknown where words are not."""
     alike = (own.mask.sum(1) == other.mask.sum(1)).numpy()
     width = min(own.mask.shape[1], other.mask.shape[1])
-    mask = (own.mask[:, :width] & other.mask[:, :width]) & torch.from_numpy(alike)[:, None]
+    mask = own.mask[:, :width] & torch.from_numpy(alike)[:, None]
     first, second = (one.scores[:, :width].abs().masked_fill(~mask, -1) for one in (own, other))
     known = alike & (mask.sum(1) > 1).numpy()
     same = (first.argmax(1) == second.argmax(1)).numpy().astype(float)

@@ -31,11 +31,11 @@ def answer(rows: "DataFrame", asking: "Asking") -> Answer:
     whole = 2 * half / (1 + half)
     agreed = mean_finding(
         "agreement of the deletions with as many others",
-        whole.clip(-1, 1),
+        whole.clip(min=-1),
         "mean over texts of 2r / (1 + r), r being the cosine between the words' effects by two halves",
         seed=asking.seed,
         better="higher",
-        baselines={"random": 0 * whole},
+        baselines={"random": whole * 0},
         coordinates=asking.about,
     )
     each = mean_finding(

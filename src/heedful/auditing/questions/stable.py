@@ -73,8 +73,9 @@ def answer(rows: "DataFrame", asking: "Asking") -> Answer:
         baselines=("shuffled",),
         **described,
     )
-    if shared is None or beyond is None:
+    if shared is None:
         raise NotAsked("No text has two words, so there is no top word to compare.")
+    assert beyond is not None
     outcome = outcome_of(beyond, ">", 0.0)
     chance = shared.baselines["shuffled"].value
     compared = (
