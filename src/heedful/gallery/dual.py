@@ -23,6 +23,7 @@ from heedful.data.vocabulary import PADDING_ID
 from heedful.gallery.entry import Entry, Outcome, Size
 from heedful.gallery.learning import learn, parameters_of
 from heedful.gallery.painting import Painted, paint_lines, wrap
+from heedful.gallery.real_dual import REAL
 from heedful.gallery.seeded import seeded
 from heedful.training.devices import one_thread
 
@@ -312,4 +313,5 @@ ENTRY = Entry(
     better="lower",
     train=train,
     draw=draw,
+    real=REAL,
 )

@@ -245,8 +245,7 @@ def draw(outcomes: Sequence[Outcome], figure: "Figure") -> None:
         (shares, "shares", "share of the training stays learnt from"),
     ):
         draw_lines(axes, [outcome.picture[name] for outcome in outcomes])
-        axes.set_xlabel(label)
-    bands.set_ylabel(f"recall@{FIRST}")
+        axes.set(xlabel=label, ylabel=f"recall@{FIRST}")
     bands.legend(frameon=False, fontsize=8.5)
     draw_leaning(weights, [outcome.picture["leaning"] for outcome in outcomes])
     for axes in (bands, shares, weights):
