@@ -65,3 +65,20 @@ def write_listening(folder, *, users=120, items=60):
     write_table(folder / "lastfm_tags.csv.gz", ("item", "tag", "users"), tags)
     names = [(item, f"Artist {item}") for item in range(items)]
     write_table(folder / "lastfm_artists.csv.gz", ("item", "name"), names)
+
+
+def write_reviews(folder, *, users=24, items=12):
+    """Each review names its user, item and split; half of the users rate high, and say so."""
+    chance = random.Random(17)
+    rows = []
+    for user in range(users):
+        for item in range(items):
+            split = chance.choice(["train"] * 4 + ["dev", "test"])
+            high = user % 2 == 0
+            text = f"u{user} i{item} {split} u{user}i{item} {'good' if high else 'bad'}"
+            rows.append(
+                (user, item, 5 - chance.randint(0, 1) if high else 2 + chance.randint(0, 1), text, split)
+            )
+    write_table(
+        folder / "amazon_musical_instruments.csv.gz", ("user", "item", "rating", "text", "split"), rows
+    )
