@@ -84,7 +84,8 @@ def worker_processes(pid: int) -> list[int]:
     return found
 
 
-def wait_for(condition, seconds: float = 300.0) -> None:
+def wait_for(condition, seconds: float = 1800.0) -> None:
+    """Longer than any machine is busy: with a twentieth of a core, importing torch takes minutes."""
     limit = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < limit, "waited too long"

@@ -122,7 +122,7 @@ def killed_round(cluster: Cluster, study: Path, out: Path, chance: random.Random
             else:
                 client.restart()
             done.append(kill)
-        assert client.process.wait(timeout=400) == 0, (out.parent / "client.log").read_text()[-3000:]
+        assert client.process.wait(timeout=1800) == 0, (out.parent / "client.log").read_text()[-3000:]
     finally:
         client.stop()
     return done

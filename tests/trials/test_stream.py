@@ -71,6 +71,14 @@ def test_of_many_rows_some_are_drawn_and_one_part_is_held_at_a_time(tmp_path, mo
     assert abs(counts / 200 - 11 / 37).max() < 0.14
 
 
+def test_a_split_is_summed_up_by_all_its_texts_or_by_some_of_very_many(tmp_path, monkeypatch):
+    done = stream(lengths_trial, model(), encoded(), tmp_path / "a", recipe={}, places=29)
+    assert len(done.summed()) == 37
+    monkeypatch.setattr(stream_module, "MOST_SUMMED", 36)
+    monkeypatch.setattr(stream_module, "DRAWN", 18)
+    pd.testing.assert_frame_equal(done.summed(seed=5), done.rows(18, seed=5))
+
+
 def test_texts_are_streamed_as_well_as_ids(tmp_path):
     subject = model("han-gru")
     by_text = stream(word_trial(subject), subject, TEXTS, tmp_path / "a", recipe={}, places=61).rows()

@@ -28,7 +28,7 @@ from heedful.trials.rankings.layer_rankings import RANKINGS
 from heedful.trials.rankings.named import brought_by
 from heedful.trials.rankings.own_scores import check_own_names, read_scores
 from heedful.trials.rankings.word_rankings import WORD_RANKINGS, can_rank
-from heedful.trials.stream import MOST_SUMMED, RECIPE, Streamed, sample_rows, stream
+from heedful.trials.stream import RECIPE, Streamed, sample_rows, stream
 from heedful.trials.streamed_trials import layer_findings, layer_trial, word_findings, word_trial
 
 Progress = Callable[[str, int], AbstractContextManager[Callable[[int], None]]]
@@ -110,7 +110,7 @@ def erase_split(
     shown = nullcontext() if progress is None else progress(f"{audited.corpus.name}, texts", len(rows))
     with shown as advance:
         streamed = stream(trial, audited.subject, texts, folder, recipe=recipe, rows=rows, progress=advance)
-    frame = streamed.rows(MOST_SUMMED, seed=seed)
+    frame = streamed.summed(seed=seed)
     drawn = []
     if len(frame) < streamed.instances:
         drawn.append(

@@ -140,7 +140,12 @@ def _kept_counts(n: int, resamples: int, seed: int) -> NDArray[np.uint8]:
 
     A count above 255 cannot be: for so many rows its probability is below 1 / 255!.
     """
-    return np.concatenate([_counts(rows).astype(np.uint8) for rows in _resampled_rows(n, resamples, seed)])
+    counts = np.empty((resamples, n), np.uint8)  # filled in place: twice the memory would be the peak
+    first = 0
+    for rows in _resampled_rows(n, resamples, seed):
+        counts[first : first + len(rows)] = _counts(rows)
+        first += len(rows)
+    return counts
 
 
 def _counts(rows: NDArray[np.int32]) -> NDArray[np.int64]:

@@ -41,9 +41,10 @@ SPREAD: "ContextVar[Spread | None]" = ContextVar("SPREAD", default=None)
 SCHEMA = 2
 PLACES = 16_384  # B × T of the texts of one batch; their variants are read in batches of their own
 RECIPE = "stream.json"
-# Texts by which a split is summed up. A share is then known to half a percent, a bootstrap can keep its draws
-# (see `records.resampling`), and memory does not grow with the split.
-MOST_SUMMED = 1 << 15
+# Texts by which a split is summed up: a share is then known to half a percent, and a bootstrap can keep its
+# draws (see `records.resampling`). Of a larger split half as many are drawn (0.8 percent), so that the memory
+# of a small split is enough for any.
+MOST_SUMMED, DRAWN = 1 << 15, 1 << 14
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,10 @@ class Streamed:
     instances: int
     batches: int
     skipped: int
+
+    def summed(self, *, seed: int = 0) -> "pandas.DataFrame":
+        """The rows that the split is summed up by: all, or some of very many."""
+        return self.rows(None if self.instances <= MOST_SUMMED else DRAWN, seed=seed)
 
     def rows(self, most: int | None = None, *, seed: int = 0) -> "pandas.DataFrame":
         """One row an instance, by its number; of more than `most`, so many drawn by the seed.
