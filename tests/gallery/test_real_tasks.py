@@ -4,10 +4,12 @@ import json
 from dataclasses import replace
 
 import pytest
+from made_data import write_table
 
 from heedful.errors import UserError
 from heedful.gallery import ENTRIES, Entry, Outcome, Published, RealTask, compare_entry, entry
 from heedful.gallery.sheet import draw_comparison, found
+from heedful.gallery.tables import read_table
 from heedful.store import Store
 
 HERE = "numbers.csv.gz"
@@ -151,3 +153,22 @@ def test_a_real_task_says_what_it_reads_and_where_it_is_from(name):
         assert real.files
         assert f"docs/gallery/{name}.md" in real.obtain
         assert real.yardstick
+
+
+def test_a_table_keeps_words_that_look_like_gaps_and_reads_whole_numbers(tmp_path):
+    write_table(tmp_path / "a.tsv.gz", ("word", "count"), [("null", 3), ("", 4)], separator="\t")
+    table = read_table(tmp_path / "a.tsv.gz", ("count", "word"), whole=("count",))
+    assert table.to_dict("list") == {"count": [3, 4], "word": ["null", ""]}
+
+
+def test_a_damaged_table_gets_one_sentence(tmp_path):
+    write_table(tmp_path / "a.csv.gz", ("word", "count"), [("x", "many")])
+    whole = (tmp_path / "a.csv.gz").read_bytes()
+    with pytest.raises(UserError, match=r"a\.csv\.gz has no column other: its columns are word, count"):
+        read_table(tmp_path / "a.csv.gz", ("word", "other"))
+    with pytest.raises(UserError, match=r"needs whole numbers in count"):
+        read_table(tmp_path / "a.csv.gz", ("count",), whole=("count",))
+    for content in (whole[:-9], b"no gzip", b""):
+        (tmp_path / "a.csv.gz").write_bytes(content)
+        with pytest.raises(UserError, match="cannot be read as a table"):
+            read_table(tmp_path / "a.csv.gz", ("word",))

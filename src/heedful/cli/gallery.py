@@ -11,10 +11,11 @@ from heedful.cli.options import AsJson, DataDir, Device, Seed
 from heedful.cli.output import Advance, print_json, print_table, progress, say
 from heedful.cli.places import default_folder
 from heedful.cli.stopping import can_be_stopped
-from heedful.errors import UserError
+from heedful.errors import UserError, listed
 
 if TYPE_CHECKING:
     from heedful.gallery import Comparison, Entry
+    from heedful.gallery.at_hand import AtHand
     from heedful.store import Store
 
 SHEET, KEPT = "gallery.html", "kept"
@@ -51,11 +52,12 @@ def gallery(
     """
     from heedful.files import check_folder
     from heedful.gallery import ENTRIES, entry
+    from heedful.gallery.at_hand import at_hand
 
     if name is not None and every:
         raise UserError(f"Give a name, such as {name}, or --all, not both.")
     if name is None and not every:
-        _list([entry(known) for known in ENTRIES], as_json)
+        _list([at_hand(entry(known), size=size, data_dir=data_dir) for known in ENTRIES], as_json)
         return
     chosen = [entry(known) for known in (ENTRIES if name is None else [name])]
     folder = out or default_folder("gallery")
@@ -98,23 +100,30 @@ def _keeping(chosen: "Sequence[Entry]", folder: Path) -> "AbstractContextManager
     return Store(folder / KEPT, {"schema": 1}, what="trained seeds").opened()
 
 
-def _list(entries: "Sequence[Entry]", as_json: bool) -> None:
+def _list(known: "Sequence[AtHand]", as_json: bool) -> None:
     if as_json:
         fields = ("name", "title", "source", "task", "formula", "without", "measure", "better", "aim")
         rows = [
             {
-                **{field: getattr(entry, field) for field in fields},
-                "real": None if entry.real is None else {"task": entry.real.task, "files": entry.real.files},
+                **{field: getattr(one.entry, field) for field in fields},
+                "is_real": one.is_real,
+                "data": one.data,
             }
-            for entry in entries
+            for one in known
         ]
         print_json({"schema": 1, "entries": rows})
         return
     print_table(
         "",
-        ["name", "mechanism", "task"],
-        [[entry.name, entry.title, (entry.real or entry).task] for entry in entries],
+        ["name", "mechanism", "data", "task"],
+        [
+            [one.entry.name, one.entry.title, "real" if one.is_real else "generated", one.entry.task]
+            for one in known
+        ],
     )
+    without = [one.entry.name for one in known if one.entry.real is not None and not one.is_real]
+    if without:
+        say(f"Real data are not here for {listed(without)}: docs/gallery/README.md says how to get them.")
     say("Train and draw one: heedful gallery NAME. All, on one page: heedful gallery --all")
 
 

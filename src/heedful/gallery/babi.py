@@ -13,11 +13,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from heedful.gallery.tables import read_table
+
 if TYPE_CHECKING:
     import pandas
 
 FILE = "babi_1k.tsv.gz"
 MEMORY = 50  # facts
+COLUMNS = ("task", "split", "story", "line", "text", "answer", "supports")
 
 
 @dataclass(frozen=True)
@@ -60,9 +63,7 @@ Told = tuple[list[str], str, str, list[int]]  # facts, question, answer, which f
 
 def read_babi(folder: Path, task: int, *, most: int | None = None) -> Babi:
     """One task of the file; `most` keeps so many questions of training and test."""
-    import pandas
-
-    rows = pandas.read_csv(folder / FILE, sep="\t", keep_default_na=False, dtype=str)
+    rows = read_table(folder / FILE, COLUMNS)
     rows = rows[rows["task"] == str(task)]
     train, test = (questions_of(rows[rows["split"] == split])[:most] for split in ("train", "test"))
     texts = ["", *sorted({text for facts, asked, *_ in train + test for text in (*facts, asked)})]

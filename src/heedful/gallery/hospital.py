@@ -11,8 +11,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from heedful.gallery.tables import read_table
+
 STAYS, CODES = "diabetes130_visits.csv.gz", "diabetes130_codes.csv.gz"
 HISTORY = 6  # stays before the next one that are read, the newest last
+LEVELS = ("l1", "l2", "l3", "l4")
 DIAGNOSES = ("diag_1", "diag_2", "diag_3")
 NONE = -1  # no code
 
@@ -42,14 +45,12 @@ class Hospital:
 
 def read_hospital(folder: Path) -> Hospital:
     """Read both files; visits are taken in the order of their numbers."""
-    import pandas
-
-    tree = pandas.read_csv(folder / CODES, keep_default_na=False, dtype=str)
-    stays = pandas.read_csv(folder / STAYS, keep_default_na=False, dtype=str)
+    tree = read_table(folder / CODES, ("code", *LEVELS))
+    stays = read_table(folder / STAYS, ("patient", "visit", *DIAGNOSES, "split"), whole=("visit",))
     codes = tree["code"].tolist()
     ids = {code: place for place, code in enumerate(codes)}
     stays = stays[stays.groupby("patient")["patient"].transform("size") > 1]
-    stays = stays.assign(number=stays["visit"].astype(int)).sort_values(["patient", "number"], kind="stable")
+    stays = stays.sort_values(["patient", "visit"], kind="stable")
     numbered = np.stack([stays[name].map(ids).fillna(NONE).astype(int) for name in DIAGNOSES], -1)
     patient, split = stays["patient"].to_numpy(), stays["split"].to_numpy()
     return Hospital(
@@ -61,7 +62,7 @@ def read_hospital(folder: Path) -> Hospital:
 
 def grow_tree(tree: "object") -> Tensor:
     """Each node's parent (V): codes first, then every group of every level that is named, then the root."""
-    levels = [tree[level].tolist() for level in ("l1", "l2", "l3", "l4")]  # type: ignore[index]
+    levels = [tree[level].tolist() for level in LEVELS]  # type: ignore[index]
     lineages = [[name for name in row if name] for row in zip(*levels, strict=True)]
     groups = sorted({tuple(lineage[:depth]) for lineage in lineages for depth in range(1, len(lineage) + 1)})
     ids = {group: len(lineages) + place for place, group in enumerate(groups)}

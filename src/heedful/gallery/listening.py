@@ -13,6 +13,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from heedful.gallery.tables import read_table
+
 PLAYS, TAGS, ARTISTS = "lastfm_plays.csv.gz", "lastfm_tags.csv.gz", "lastfm_artists.csv.gz"
 LISTENERS, FEWEST, NEGATIVES = 5, 4, 99
 NONE = -1
@@ -42,11 +44,9 @@ class Listening:
 
 def read_listening(folder: Path, *, users: int | None = None) -> Listening:
     """Read the three files; `users` keeps so many."""
-    import pandas
-
-    plays = pandas.read_csv(folder / PLAYS)
-    tags = pandas.read_csv(folder / TAGS, keep_default_na=False)
-    artists = pandas.read_csv(folder / ARTISTS, keep_default_na=False).set_index("item")["name"]
+    plays = read_table(folder / PLAYS, ("user", "item"), whole=("user", "item"))
+    tags = read_table(folder / TAGS, ("item", "tag"), whole=("item",))
+    artists = read_table(folder / ARTISTS, ("item", "name"), whole=("item",)).set_index("item")["name"]
     listeners = plays.groupby("item")["user"].transform("nunique")
     plays = plays[(listeners >= LISTENERS) & plays["item"].isin(tags["item"])]
     plays = plays[plays.groupby("user")["user"].transform("size") >= FEWEST]

@@ -14,6 +14,7 @@ from torch import Tensor
 
 from heedful.data import Vocabulary, split_texts
 from heedful.data.vocabulary import PADDING_ID
+from heedful.gallery.tables import read_table
 
 FILE = "amazon_musical_instruments.csv.gz"
 REVIEWS, WORDS = 4, 20  # of a page: reviews, and words of each
@@ -54,7 +55,9 @@ def read_reviews(folder: Path, *, seed: int, most: int | None = None) -> Reviews
     """Read the file and write a page for each rating's user and item; which reviews it holds, chance says."""
     import pandas
 
-    rows = pandas.read_csv(folder / FILE, keep_default_na=False).iloc[:most]
+    rows = read_table(folder / FILE, ("user", "item", "rating", "text", "split"), whole=("rating",)).iloc[
+        :most
+    ]
     texts = [words.forms[:WORDS] for words in split_texts(rows["text"].tolist())]
     split = rows["split"].to_numpy()
     seen = [form for forms, part in zip(texts, split, strict=True) if part == "train" for form in forms]
