@@ -3,7 +3,7 @@
 Figures are made without pyplot, so that no window and no global state is involved. Text of an SVG stays text.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -68,21 +68,26 @@ def empty_figure(why: str) -> "Figure":
     return figure
 
 
-def save_figure(figure: "Figure", stem: str | Path) -> tuple[Path, Path]:
-    """Write a figure as STEM.png and STEM.svg, each whole or not at all."""
+def save_figure(
+    figure: "Figure", stem: str | Path, formats: Sequence[str] = ("png", "svg")
+) -> tuple[Path, ...]:
+    """Write a figure as STEM.png, STEM.svg and STEM.pdf, as far as asked for, each whole or not at all."""
     stem = Path(stem)
     stem.parent.mkdir(parents=True, exist_ok=True)
-    paths = stem.with_name(f"{stem.name}.png"), stem.with_name(f"{stem.name}.svg")
+    undated: Any = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
+    paths = []
     with styled():
-        with write_atomically(paths[0], "wb") as file:
-            figure.savefig(file, format="png", dpi=DPI)
-        with write_atomically(paths[1], "wb") as file:
-            figure.savefig(file, format="svg", metadata={"Date": None})
-    return paths
+        for form in formats:
+            paths.append(stem.with_name(f"{stem.name}.{form}"))
+            with write_atomically(paths[-1], "wb") as file:
+                figure.savefig(file, format=form, dpi=DPI, metadata=undated.get(form))
+    return tuple(paths)
 
 
-def draw_to(stem: str | Path, draw: "Callable[..., Figure]", *given: Any) -> tuple[Path, Path]:
-    """Draw a figure in the project's style from what is given, into STEM.png and STEM.svg."""
+def draw_to(
+    stem: str | Path, draw: "Callable[..., Figure]", *given: Any, formats: Sequence[str] = ("png", "svg")
+) -> tuple[Path, ...]:
+    """Draw a figure in the project's style from what is given, into STEM.png and STEM.svg, or as asked."""
     with styled():
         figure = draw(*given)
-    return save_figure(figure, stem)
+    return save_figure(figure, stem, formats)

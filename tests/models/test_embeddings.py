@@ -140,6 +140,23 @@ def test_settings_choose_where_vectors_come_from(tmp_path: Path) -> None:
         vectors_for(settings, VOCABULARY, texts=[])
 
 
+def test_vectors_of_sentences_have_length_one_and_those_of_texts_do_not():
+    pytest.importorskip("gensim", reason="the extra word2vec is not installed")
+    texts = [[2, 3, 4, 2, 5], [3, 3, 5]] * 3
+    raw, unit = (
+        vectors_for(
+            replace(MODELS["dp"], embedding=5, embedding_source=source, word2vec_passes=2),
+            VOCABULARY,
+            texts=texts,
+        )
+        for source in ("word2vec", "word2vec-sentences")
+    )
+    assert torch.equal(raw.found, unit.found)
+    torch.testing.assert_close(unit.table[unit.found].norm(dim=1), torch.ones(int(unit.found.sum())))
+    torch.testing.assert_close(raw.table / raw.table.norm(dim=1, keepdim=True).clamp(min=1e-12), unit.table)
+    assert (raw.table[raw.found].norm(dim=1) < 0.9).all()
+
+
 def test_without_gensim_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "gensim.models", None)
     with pytest.raises(MissingExtra, match=r"heedful\[word2vec\]"):

@@ -225,7 +225,9 @@ def test_the_papers_ground_is_four_corpora_and_six_models_and_quick_is_small(tmp
             assert score.scale == pytest.approx(32**0.5)
         else:
             assert (score.context.shape, score.scale) == ((16,), 1)
-    assert quick_settings("dp") == SMALL_SETTINGS  # another model keeps its own scale
+    # Another model keeps its own scale, and Adagrad its own rate, for more epochs.
+    assert quick_settings("dp") == {**SMALL_SETTINGS, "epochs": 10}
+    assert quick_settings("flan-rnn") == {**SMALL_SETTINGS, "rate": 0.003}
     asked = paper_trainings(Bench(tmp_path, corpora=("agnews",), models=(MODELS[3],)), models=(MAIN,))
     assert (asked.corpora, asked.models) == (("agnews",), (MODELS[3],))
 

@@ -22,6 +22,7 @@ from heedful.models.settings import ModelSettings
 from heedful.training.callbacks import Callback
 from heedful.training.devices import one_thread
 from heedful.training.evaluation import evaluate
+from heedful.training.from_corpus import vector_texts
 from heedful.training.loop import fit
 
 SUN_LU = {"dp": 0.822, "dp-l": 0.817, "dp-a": 0.808, "ad": 0.803}  # test accuracies on SST, their Table 2
@@ -159,7 +160,7 @@ def _train(
     settings, seed, train = given.model, given.training.seed, given.splits["train"]
     key = (*_vectors_key(settings), given.vocabulary.words, seed)
     if key not in shared:
-        texts = map(train.row, range(len(train)))
+        texts = vector_texts(corpus, settings, given.vocabulary, given.rules, train)
         shared[key] = vectors_for(settings, given.vocabulary, texts=texts, seed=seed)
     model = build_model(
         settings, given.vocabulary, corpus.label_names, rules=given.rules, seed=seed, vectors=shared[key]

@@ -26,6 +26,7 @@ from heedful.cli.flow import flow
 from heedful.cli.gallery import gallery
 from heedful.cli.heads import heads
 from heedful.cli.highlight import highlight
+from heedful.cli.ledger import ledger
 from heedful.cli.models import models
 from heedful.cli.output import say, speak
 from heedful.cli.repeated import refuse_repeated
@@ -179,6 +180,7 @@ for command in (
     sweep,
     models,
     reproduce,
+    ledger,
     gallery,
     serve,
     worker,

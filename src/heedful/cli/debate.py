@@ -20,6 +20,7 @@ from heedful.cli.options import (
 )
 from heedful.cli.output import print_json, print_table, progress, say
 from heedful.cli.places import default_folder
+from heedful.cli.reproduce import show_models
 from heedful.cli.stopping import can_be_stopped
 
 if TYPE_CHECKING:
@@ -184,5 +185,6 @@ def _show(held: "Held") -> None:
         about = [str(one.coordinates[key]) for key in ("check", "what") if key in one.coordinates]
         rows.append([": ".join([one.name, *([", ".join(about)] if about else [])]), str(one)])
     print_table(held.stage.title, ["finding", "value and 95 % interval"], rows)
+    show_models(held.reproduction)
     for claim in held.reproduction.claims:
-        typer.echo(str(claim))
+        typer.echo(held.reproduction.told(claim))

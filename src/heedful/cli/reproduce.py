@@ -33,6 +33,11 @@ def reproduce(
     out: Annotated[
         Path, typer.Option("--out", help="Folder for runs, tables and figures; shared by experiments.")
     ] = Path("runs/reproduce"),
+    publish: Annotated[
+        Path | None,
+        typer.Option("--publish", help="Leave the tables in this folder of published results too."),
+    ] = None,
+    latex: Annotated[bool, typer.Option("--latex", help="Leave the tables as LaTeX too.")] = False,
     workers: Workers = None,
     scheduler: Scheduler = None,
     data_dir: DataDir = None,
@@ -42,17 +47,21 @@ def reproduce(
     """Repeat an experiment of a paper: its numbers beside ours, its figures, and whether its claims hold.
 
     Trainings and measurements are kept in the folder: what two experiments share is done once, and the same
-    command goes on after an interruption.
+    command goes on after an interruption. `heedful ledger` puts published results on one page.
 
     Example: `heedful reproduce sun-lu-fig2 --quick`, or `heedful reproduce serrano-smith`
     """
+    from heedful.errors import UserError
     from heedful.papers import FILES, experiment, find_experiments
     from heedful.study.experiment import reproduce as run_experiment
+    from heedful.study.published import publish as write_published
     from heedful.study.workbench import Bench
 
     if name is None:
         _list([experiment(one) for one in FILES], as_json)
         return
+    if publish is not None and quick:
+        raise UserError("A quick run is no result, so it is not published: leave out --quick or --publish.")
     wanted = find_experiments(name)
     bench = Bench(
         out,
@@ -74,6 +83,10 @@ def reproduce(
         for one in wanted:
             say(f"{one.name}: {one.title} ({one.source})")
             reproduction = run_experiment(one, bench)
+            if latex:
+                reproduction.save_latex()
+            if publish is not None:
+                write_published(reproduction, one, publish)
             drawn = one.draw(reproduction)
             done.append(_told(reproduction, drawn))
             if not as_json:
@@ -114,6 +127,15 @@ def _told(done: "Reproduction", drawn: Sequence[Path]) -> dict[str, Any]:
     }
 
 
+def show_models(done: "Reproduction") -> None:
+    """What the models reached of which claims are made."""
+    from heedful.study.learnt import COLUMNS, TABLE, models_lines
+
+    models = done.tables.get(TABLE)
+    if models is not None and done.claims:
+        print_table("The models that claims are about, on test texts", COLUMNS, models_lines(models))
+
+
 def _show(done: "Reproduction", drawn: Sequence[Path]) -> None:
     summary = done.tables.get("summary")
     if summary is not None:
@@ -122,7 +144,8 @@ def _show(done: "Reproduction", drawn: Sequence[Path]) -> None:
             for row in summary.itertuples(index=False)
         ]
         print_table(done.title, [str(column) for column in summary.columns], rows)
+    show_models(done)
     for claim in done.claims:
-        typer.echo(str(claim))
+        typer.echo(done.told(claim))
     pictures = [str(path) for path in drawn if path.suffix == ".png"]
     say(f"Tables{' and figures' if pictures else ''} are in {done.folder}. {' '.join(pictures)}".strip())

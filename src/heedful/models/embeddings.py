@@ -1,5 +1,8 @@
 """Where word vectors start: uniform noise, a text file (GloVe or word2vec), or word2vec on the corpus itself.
 
+Serrano & Smith train word2vec on the sentences of train and dev, and divide each vector by its length before
+the model learns (their paper says neither; their published code, attn-tests, does both).
+
 Axes: V vocabulary, E embedding width. Row 0 belongs to padding: it stays 0, gets no gradient and is never
 attended to.
 """
@@ -62,14 +65,20 @@ def word_embedding(
 def vectors_for(
     settings: ModelSettings, vocabulary: Vocabulary, *, texts: Iterable[Ids], seed: int = 0
 ) -> WordVectors | None:
-    """The vectors that the settings ask for, None for noise; `texts` are the training texts' word ids."""
+    """The vectors that the settings ask for, None for noise; `texts` are the word ids to learn them from.
+
+    Those of sentences (Serrano & Smith) are scaled to length 1.
+    """
     if settings.embedding_source == "file":
         return read_vectors(settings.vectors_file, vocabulary)
-    if settings.embedding_source == "word2vec":
-        return train_word2vec(
-            texts, vocabulary, width=settings.embedding, passes=settings.word2vec_passes, seed=seed
-        )
-    return None
+    if settings.embedding_source == "uniform":
+        return None
+    found = train_word2vec(
+        texts, vocabulary, width=settings.embedding, passes=settings.word2vec_passes, seed=seed
+    )
+    if settings.embedding_source == "word2vec-sentences":
+        found.table.copy_(nn.functional.normalize(found.table, dim=1))
+    return found
 
 
 def read_vectors(path: str | Path, vocabulary: Vocabulary) -> WordVectors:

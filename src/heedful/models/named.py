@@ -17,7 +17,7 @@ MODELS: dict[str, ModelSettings] = {
     ),
     "flan-rnn": ModelSettings(
         embedding=200,
-        embedding_source="word2vec",
+        embedding_source="word2vec-sentences",
         encoder="bigru",
         attention="additive",
         attention_width=100,
@@ -29,7 +29,7 @@ MODELS: dict[str, ModelSettings] = {
     ),
     "flan-conv": ModelSettings(
         embedding=200,
-        embedding_source="word2vec",
+        embedding_source="word2vec-sentences",
         encoder="conv",
         attention="additive",
         attention_width=100,
@@ -41,7 +41,7 @@ MODELS: dict[str, ModelSettings] = {
     ),
     "flan-noenc": ModelSettings(
         embedding=200,
-        embedding_source="word2vec",
+        embedding_source="word2vec-sentences",
         attention="additive",
         attention_width=200,
         head="logits",
@@ -53,7 +53,7 @@ MODELS: dict[str, ModelSettings] = {
     "han-rnn": ModelSettings(
         levels="hierarchical",
         embedding=200,
-        embedding_source="word2vec",
+        embedding_source="word2vec-sentences",
         encoder="bigru",
         attention="additive",
         attention_width=100,
@@ -67,7 +67,7 @@ MODELS: dict[str, ModelSettings] = {
     "han-conv": ModelSettings(
         levels="hierarchical",
         embedding=200,
-        embedding_source="word2vec",
+        embedding_source="word2vec-sentences",
         encoder="conv",
         attention="additive",
         attention_width=100,
@@ -81,7 +81,7 @@ MODELS: dict[str, ModelSettings] = {
     "han-noenc": ModelSettings(
         levels="hierarchical",
         embedding=200,
-        embedding_source="word2vec",
+        embedding_source="word2vec-sentences",
         attention="additive",
         attention_width=200,
         head="logits",

@@ -43,7 +43,7 @@ CONTROLS: "Choices[Callable[[Callable[[], nn.Module]], nn.Module]]" = Choices(
     }
 )
 HEADS = ("score", "logits")
-SOURCES = ("uniform", "file", "word2vec")
+SOURCES = ("uniform", "file", "word2vec", "word2vec-sentences")
 INITIALISATIONS = ("sun-lu", "serrano-smith")
 POOLINGS = ("first", "mean")
 
@@ -60,7 +60,11 @@ class ModelSettings:
     )
 
     embedding: int = setting(100, "width E of a word's vector")
-    embedding_source: str = setting("uniform", "where vectors start: uniform, file, or word2vec on the texts")
+    embedding_source: str = setting(
+        "uniform",
+        "where vectors start: uniform, file, word2vec on the texts, or word2vec-sentences, trained on the "
+        "sentences of train and dev and scaled to length 1",
+    )
     embedding_range: float = setting(0.1, "a: vectors that nothing else gives start uniform in (−a, a)")
     embedding_frozen: bool = setting(False, "leave the vectors as they start")
     vectors_file: str = setting("", "source file: a file in GloVe's or word2vec's text format, also gzipped")

@@ -109,6 +109,11 @@ class Claim:
         """Read what `save` wrote."""
         return cls.from_dict(load_json(path))
 
+    def told(self, *, trained: bool) -> str:
+        """The outcome as it is said: where models were trained, what one decides, it decides of this run."""
+        one = trained and self.effect.seeds == 1 and self.effect.kind != "exact"
+        return f"{self.outcome} in this run" if one and self.outcome != "undecided" else self.outcome
+
     def __str__(self) -> str:
         return f"{self.outcome}: {self.statement} ({self.source}): {self.effect}"
 

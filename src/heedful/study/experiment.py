@@ -16,6 +16,7 @@ from heedful.drawing import draw_to
 from heedful.errors import UserError
 from heedful.files import write_atomically
 from heedful.records import Claim
+from heedful.study import learnt
 from heedful.study.workbench import Bench
 
 if TYPE_CHECKING:
@@ -38,12 +39,12 @@ class Experiment:
     minutes: tuple[float, float] = (1, 10)  # about, on two cores: quick and full
 
     def draw(self, done: "Reproduction") -> list[Path]:
-        """Draw the figures into the folder of what came of it, each as PNG and SVG."""
+        """Draw the figures into the folder of what came of it, each as PNG, SVG and PDF."""
         assert done.folder is not None
         return [
             path
             for name, figure in self.figures.items()
-            for path in draw_to(done.folder / name, figure, done.tables)
+            for path in draw_to(done.folder / name, figure, done.tables, formats=("png", "svg", "pdf"))
         ]
 
 
@@ -83,6 +84,20 @@ class Reproduction:
             json.dump(content, file, indent=2, ensure_ascii=False)
         return replace(self, folder=folder)
 
+    def told(self, claim: Claim) -> str:
+        """A claim in one line; of a single training it is said that it is one."""
+        outcome = claim.told(trained=learnt.TABLE in self.tables)
+        return f"{outcome}: {claim.statement} ({claim.source}): {claim.effect}"
+
+    def save_latex(self) -> None:
+        """Write the tables as LaTeX beside the others."""
+        from heedful.study.latex import to_latex
+
+        assert self.folder is not None
+        for name, table in self.tables.items():
+            with write_atomically(self.folder / f"{name}.tex") as file:
+                file.write(to_latex(table))
+
     @staticmethod
     def load(folder: str | Path) -> "Reproduction":
         """Read what `save` wrote."""
@@ -99,9 +114,15 @@ class Reproduction:
 
 
 def reproduce(experiment: Experiment, bench: Bench) -> Reproduction:
-    """Measure an experiment, judge its claims, and leave both in the bench's folder."""
+    """Measure an experiment, judge its claims, and leave both in the bench's folder.
+
+    The accuracies of the models that were trained for it are the first of its tables.
+    """
+    bench.trained.clear()
     tables = experiment.measure(bench)
-    claims = tuple(experiment.claims(tables))
+    if bench.trained:
+        tables = {learnt.TABLE: learnt.models_table(bench.trained), **tables}
+    claims = tuple(learnt.judged(experiment.claims(tables), tables.get(learnt.TABLE)))
     done = Reproduction(
         experiment.name,
         experiment.title,

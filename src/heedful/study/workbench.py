@@ -13,7 +13,7 @@ it was stopped.
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +26,7 @@ from heedful.store import LOCK, Store
 from heedful.study.cells import MEASURED, RUNS, Job, Task, work_on_cell
 from heedful.study.engines import Engine
 from heedful.study.grid import Cell, Study
+from heedful.study.learnt import run_row
 from heedful.study.measure import Measure
 
 if TYPE_CHECKING:
@@ -59,6 +60,9 @@ class Bench:
         False  # whether to try, and say, how long the trainings of a study take before they begin
     )
     progress: "Callable[[str, int], Any] | None" = None  # a context that gives an Advance, as the cli has it
+    trained: list[dict[str, Any]] = field(
+        default_factory=list, compare=False
+    )  # a row each run it was asked of
 
     def check(self, experiments: Collection[str] = ()) -> None:
         """Refuse, before any work, a device that is not here, and a folder that is not of a workbench.
@@ -129,6 +133,7 @@ class Bench:
         if failures:
             cell, why = failures[0]
             raise UserError(f"{len(failures)} of {len(tasks)} cells failed; {cell}: {why}")
+        self.trained.extend(_run_row(job, task, corpora[task.cell.corpus]) for task in tasks)
         return pd.concat([_rows(job, task.cell, task.key) for task in tasks], ignore_index=True)
 
     def runs(self, study: Study, *, watch: "WatchSettings | None" = None) -> "list[tuple[Cell, Run]]":
@@ -174,6 +179,19 @@ class Bench:
 @contextmanager
 def _unseen(what: str, total: int) -> Iterator[Advance]:
     yield lambda count: None
+
+
+def _run_row(job: Job, task: Task, corpus: Corpus) -> dict[str, Any]:
+    from heedful.training.run import RESULT
+
+    own = {name: value for name, value in task.cell.settings.items() if name != "seed"}
+    about = {
+        "corpus": Path(task.cell.corpus).stem,
+        "model": task.cell.model,
+        "setting": ", ".join(f"{name} {value}" for name, value in own.items()),
+        "seed": task.cell.settings["seed"],
+    }
+    return run_row(job.run_folder(task.key) / RESULT, corpus, **about)
 
 
 def _rows(job: Job, cell: Cell, key: str) -> pd.DataFrame:

@@ -1,12 +1,13 @@
 """From a corpus to a run: words, vocabulary, model, training, and one look at the test split at the end."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import torch
 
@@ -153,13 +154,30 @@ def _start(corpus: Corpus, recipe: Recipe) -> _Start:
     begun = time.perf_counter()
     vocabulary, sets = encode_splits(corpus, recipe)
     seed = recipe.training.seed
-    vectors = vectors_for(
-        recipe.model, vocabulary, texts=map(sets["train"].row, range(len(sets["train"]))), seed=seed
-    )
+    texts = vector_texts(corpus, recipe.model, vocabulary, recipe.words, sets["train"])
+    vectors = vectors_for(recipe.model, vocabulary, texts=texts, seed=seed)
     model = build_model(
         recipe.model, vocabulary, recipe.classes, rules=recipe.words, seed=seed, vectors=vectors
     )
     return _Start(begun, vocabulary, sets, model)
+
+
+def vector_texts(
+    corpus: Corpus, model: ModelSettings, vocabulary: Vocabulary, rules: WordRules, train: EncodedTexts
+) -> Iterator[np.ndarray]:
+    """The ids from which word vectors are learnt: training texts as they are read, or sentences, whole.
+
+    Sentences are those of train and dev; a label is not looked at.
+    """
+    if model.embedding_source != "word2vec-sentences":
+        yield from map(train.row, range(len(train)))
+        return
+    for name in ("train", "dev"):
+        whole = encode_texts(corpus.split(name).texts, None, vocabulary, rules=rules, sentences=True)
+        assert whole.sentences is not None
+        new = np.diff(whole.sentences) != 0
+        new[whole.offsets[1:-1] - 1] = True
+        yield from np.split(whole.ids, np.flatnonzero(new) + 1)
 
 
 def _train(

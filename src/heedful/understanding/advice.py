@@ -34,6 +34,9 @@ class AdviceSettings:
     gap: float = setting(
         2.0, "and if the classes' gap is above so many lifts over neutral: at 2 one class falls below"
     )
+    alike: float = setting(
+        0.5, "the classes' words are treated alike if their gap is below so many lifts over neutral"
+    )
     negligible: float = setting(0.1, "term A is negligible if its part of all polarity terms is below this")
 
 
@@ -189,7 +192,9 @@ def _regimes(numbers: Numbers, scale: float, settings: AdviceSettings) -> tuple[
         Regime("not learnt", idle, _idle(numbers, idle)),
         Regime("collapsed", collapsed, _collapsed(numbers, scale, collapsed)),
         Regime("mean pooling", pooled, _pooled(numbers, scale, pooled)),
-        Regime("taking sides", sides, _sides(numbers, sides)),
+        Regime(
+            "taking sides", sides, _sides(numbers, sides, alike=abs(numbers.gap) <= settings.alike * lift)
+        ),
         Regime("term A matters", matters, _term_a(numbers, matters)),
     )
 
@@ -223,12 +228,20 @@ def _pooled(numbers: Numbers, scale: float, holds: bool) -> str:
     )
 
 
-def _sides(numbers: Numbers, holds: bool) -> str:
+def _sides(numbers: Numbers, holds: bool, *, alike: bool) -> str:
     forces = f"term D is {numbers.d_part:.0%} of D against E and F"
     gap = f"the classes' words differ by {numbers.gap:+.3g} in attention"
     lift = "" if np.isnan(numbers.lift) else f" and stand {numbers.lift:+.3g} above neutral ones"
-    if not holds:
+    if not holds and alike:
         return f"Attention treats the classes' words alike: {forces}; {gap}{lift}."
+    if not holds:
+        polar = {name: score for name, score in numbers.attention.items() if name != NEUTRAL}
+        most, least = max(polar, key=lambda name: polar[name]), min(polar, key=lambda name: polar[name])
+        return (
+            f"Attention favours {most} words ({polar[most]:+.3g}) over {least} ones ({polar[least]:+.3g}): "
+            f"{forces}; {gap}{lift}. What it says of {least} words may be worth little: look at the classes "
+            "one by one (`heedful audit`)."
+        )
     sign = "" if numbers.gap * numbers.alignment < 0 else ", with the sign of VᵀW,"
     return (
         f"Attention takes sides{sign} as VᵀW = {numbers.alignment:+.3g}: {forces}; {gap}{lift}. A low "

@@ -7,7 +7,7 @@ import pandas as pd
 
 from heedful.data.corpus import Corpus
 from heedful.papers.serrano_smith.over_models import paper
-from heedful.papers.serrano_smith.rows import MODELS, cells
+from heedful.papers.serrano_smith.rows import MODELS, measured
 from heedful.records import wilson_interval
 from heedful.study.experiment import Experiment, Tables
 from heedful.study.workbench import Bench, Measure
@@ -38,7 +38,7 @@ def accuracy(run: "Run", corpus: Corpus) -> pd.DataFrame:
 def measure(bench: Bench) -> Tables:
     """Percent of the test texts, with Wilson's interval."""
     found = []
-    for row in bench.measured(cells(bench), Measure(accuracy)).to_dict("records"):
+    for row in measured(bench, Measure(accuracy)).to_dict("records"):
         hits = round(row["test_accuracy"] * row["texts"])
         ends = wilson_interval(hits, row["texts"])
         theirs = dict(zip(MODELS, THEIRS.get(row["corpus"].removesuffix("-sample"), ()), strict=False))

@@ -3,6 +3,11 @@
 The rows are those of `Finding.to_row`. A combined interval is made of the ends of the models' own intervals:
 for "every model" the lowest ends, for "so many models" the number that surely are to the number that may be.
 
+That all models are above a threshold is known once each one's own interval is. That some one of m models is
+below it is not: of 24 intervals at 95 % one misses by chance more often than not. So the end that speaks
+against "every model", and both ends of a count, come from intervals widened to 1 − 0.05/m (Bonferroni; each
+half-width by the ratio of the normal distribution's quantiles).
+
 Models of one corpus were tested on the same texts, so their errors go together. A mean takes them to go
 together wholly: within a corpus half-widths add, and only over corpora are they combined as independent. Two
 models are compared as if their intervals were independent (Zou & Donner, 2008): errors that go together
@@ -12,6 +17,7 @@ models that were trained; how another training would differ is not in them.
 
 import math
 from collections.abc import Iterable
+from statistics import NormalDist
 from typing import Any
 
 import pandas as pd
@@ -22,6 +28,7 @@ from heedful.records.interval import unknown
 PAIR = ("corpus", "seed")
 LEVEL = 0.95
 METHOD = "from the ends of the models' 95 % intervals"
+WIDENED = f"{METHOD}, widened for their number against the claim"
 MEAN_METHOD = "from the models' 95 % intervals, added within a corpus, independent over corpora"
 
 
@@ -63,11 +70,12 @@ def share_of_models(rows: pd.DataFrame, name: str, *, above: float) -> Finding:
     """The share of the models whose value is above a threshold."""
     if rows.empty:
         return nothing(name)
-    surely, seen, perhaps = (float((rows[end] > above).mean()) for end in ("low", "value", "high"))
+    wide = widened(rows)
+    surely, seen, perhaps = (float((wide[end] > above).mean()) for end in ("low", "value", "high"))
     return Finding(
         name,
         seen,
-        interval=Interval(surely, perhaps, level=LEVEL, method=METHOD),
+        interval=Interval(surely, perhaps, level=LEVEL, method=f"{METHOD}, widened for their number"),
         count=len(rows),
         unit="of models",
         measured=f"{round(seen * len(rows))} of {len(rows)} models have a value above {above:g}: "
@@ -88,6 +96,16 @@ def mean_over_models(rows: pd.DataFrame, name: str) -> Finding:
         interval=_interval(value - below, value + above, rows, MEAN_METHOD),
         count=int(rows["count"].sum()),
         measured=f"mean over {len(rows)} models: {_measured(rows)}",
+    )
+
+
+def widened(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows with their intervals widened from the level of one to that of all of them at once."""
+    quantile = NormalDist().inv_cdf
+    factor = quantile(1 - (1 - LEVEL) / 2 / len(rows)) / quantile((1 + LEVEL) / 2)
+    return rows.assign(
+        low=rows["value"] - factor * (rows["value"] - rows["low"]),
+        high=rows["value"] + factor * (rows["high"] - rows["value"]),
     )
 
 
@@ -127,14 +145,17 @@ def nothing(name: str) -> Finding:
 def _extreme(rows: pd.DataFrame, name: str, which: str) -> Finding:
     if rows.empty:
         return nothing(name)
-    pull = "min" if which == "lowest" else "max"
-    value, low, high = (float(getattr(rows[end], pull)()) for end in ("value", "low", "high"))
+    wide = widened(rows)
+    pull, ends = (
+        ("min", (rows["low"], wide["high"])) if which == "lowest" else ("max", (wide["low"], rows["high"]))
+    )
+    value, low, high = (float(getattr(own, pull)()) for own in (rows["value"], *ends))
     at = rows.loc[getattr(rows["value"], f"idx{pull}")()]
     where = " ".join(str(at[key]) for key in ("corpus", "model") if key in rows)
     return Finding(
         name,
         value,
-        interval=_interval(low, high, rows),
+        interval=_interval(low, high, rows, WIDENED if len(rows) > 1 else METHOD),
         count=int(rows["count"].sum()),
         coordinates={"models": len(rows), "reached_by": where},
         measured=f"{which} of {len(rows)} models: {_measured(rows)}",

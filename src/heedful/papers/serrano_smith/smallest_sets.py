@@ -16,7 +16,7 @@ from heedful.papers.serrano_smith.over_models import (
     pick,
     share_of_models,
 )
-from heedful.papers.serrano_smith.rows import RANKINGS, cells, each_cell, rows_of
+from heedful.papers.serrano_smith.rows import RANKINGS, each_cell, measured, rows_of
 from heedful.records import Claim, Finding
 from heedful.study.experiment import Experiment, Tables
 from heedful.study.workbench import Bench, Measure
@@ -51,7 +51,7 @@ def measure(bench: Bench) -> Tables:
 
     rows = rows_of(bench)
     found = exact_table(rows, [name for name in RANKINGS if name != "shuffled"])
-    checked = bench.measured(cells(bench), Measure(check_paths, {"texts": 200}))
+    checked = measured(bench, Measure(check_paths, {"texts": 200}))
     shown = found[found["name"] != "no short explanation"]
     table = shown.pivot_table(
         index=["name", "corpus", "model"], columns="ranking", values="value", sort=False

@@ -57,7 +57,15 @@ def _read(content: dict[str, Any]) -> list[Claim]:
 
 def _claims(content: dict[str, Any]) -> list[str]:
     heading = f"`heedful reproduce {content['name']} {_asked(content)}`".replace(" `", "`")
-    rows = [(claim.statement, claim.outcome, str(claim.effect), claim.criterion) for claim in _read(content)]
+    rows = [
+        (
+            claim.statement,
+            claim.told(trained="models" in content["tables"]),
+            str(claim.effect),
+            claim.criterion,
+        )
+        for claim in _read(content)
+    ]
     lines = table(("claim", "outcome", "measured", "asked"), rows)
     return [f"{heading}: {content['title']}. {content['source']}.", "", *lines]
 

@@ -1,0 +1,39 @@
+"""`heedful ledger`: every claim of the published results on one page; tables and figures made again."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from heedful.cli.options import AsJson
+from heedful.cli.output import print_json, print_table, say
+
+SCHEMA = 1
+
+
+def ledger(
+    results: Annotated[Path, typer.Argument(help="A folder of published results.")] = Path("docs/results"),
+    out: Annotated[
+        Path, typer.Option("--out", help="Folder for the page, its rows, tables and figures.")
+    ] = Path("runs/ledger"),
+    latex: Annotated[bool, typer.Option("--latex", help="Tables as LaTeX too.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Make the ledger of claims, all tables and figures again from published results; nothing is trained.
+
+    Example: `heedful ledger docs/results --latex`
+    """
+    from heedful.papers.ledger import PAGE, make_ledger
+
+    rows = make_ledger(results, out, latex=latex)
+    if as_json:
+        claims = rows.astype(object).where(rows.notna(), None).to_dict("records")
+        print_json({"schema": SCHEMA, "folder": str(out), "claims": claims})
+        return
+    counts = rows.groupby(["experiment", "outcome"], sort=False).size().reset_index(name="claims")
+    print_table(
+        "Claims of the published results",
+        ["experiment", "outcome", "claims"],
+        [[str(value) for value in row] for row in counts.itertuples(index=False)],
+    )
+    say(f"The page is {out / PAGE}; tables and figures are beside it.")

@@ -1,0 +1,170 @@
+"""The ledger: every claim of the published results on one page that needs no network, and as rows.
+
+A claim that rests on one training says so ("in this run"). Above the table stands how many claims were judged
+and how many chance alone would let hold: a 95 % interval lies wholly on the claim's side of a threshold where
+the truth sits on it in 2.5 of 100 cases.
+"""
+
+import math
+import re
+from collections.abc import Sequence
+from html import escape
+from importlib.resources import files
+from pathlib import Path
+
+import pandas as pd
+
+from heedful.drawing import draw_to
+from heedful.files import write_atomically
+from heedful.papers import experiment
+from heedful.papers.names import corpus_label
+from heedful.records import Claim
+from heedful.records.claim import OUTCOMES
+from heedful.records.wording import decimals, number
+from heedful.study.latex import to_latex
+from heedful.study.learnt import TABLE
+from heedful.study.published import Published, joined, read_published
+
+PAGE, ROWS = "ledger.html", "ledger.csv"
+# What can be, by the unit of an effect: an interval by Student's t knows nothing of it.
+POSSIBLE = {"of instances": (0.0, 1.0), "of models": (0.0, 1.0), "points": (-100.0, 100.0)}
+COLUMNS = (
+    "paper",
+    "section",
+    "statement",
+    "corpus",
+    "model",
+    "outcome",
+    "effect",
+    "low",
+    "high",
+    "unit",
+    "seeds",
+    "count",
+    "criterion",
+    "experiment",
+    "command",
+    "version",
+)
+
+
+def make_ledger(results: str | Path, out: str | Path, *, latex: bool = False) -> pd.DataFrame:
+    """Make everything again from published results: page and rows of the ledger, tables and figures.
+
+    In `out`: ledger.html, ledger.csv, and a folder an experiment with its tables as CSV (and LaTeX) and its
+    figures as PNG, SVG and PDF.
+    """
+    published = read_published(results)
+    rows = ledger_rows(published)
+    out = Path(out)
+    by_name: dict[str, list[Published]] = {}
+    for one in published:
+        by_name.setdefault(one.name, []).append(one)
+    for name, parts in by_name.items():
+        tables = joined(parts)
+        (out / name).mkdir(parents=True, exist_ok=True)
+        for title, table in tables.items():
+            with write_atomically(out / name / f"{title}.csv") as file:
+                table.to_csv(file, index=False, lineterminator="\n")
+            if latex:
+                with write_atomically(out / name / f"{title}.tex") as file:
+                    file.write(to_latex(table))
+        for stem, figure in experiment(name).figures.items():
+            draw_to(out / name / stem, figure, tables, formats=("png", "svg", "pdf"))
+    with write_atomically(out / ROWS) as file:
+        rows.to_csv(file, index=False, lineterminator="\n")
+    if latex:
+        with write_atomically(out / "ledger.tex") as file:
+            file.write(to_latex(rows.drop(columns=["command", "version"])))
+    with write_atomically(out / PAGE) as file:
+        file.write(ledger_page(rows))
+    return rows
+
+
+def ledger_rows(published: Sequence[Published]) -> pd.DataFrame:
+    """One row a claim."""
+    rows = [_row(one, claim) for one in published for claim in one.claims(experiment(one.name))]
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def _row(one: Published, claim: Claim) -> dict[str, object]:
+    effect = claim.effect
+    low, high = (
+        (-math.inf, math.inf) if effect.interval is None else (effect.interval.low, effect.interval.high)
+    )
+    least, most = POSSIBLE.get(effect.unit, (-math.inf, math.inf))
+    if "τ" in effect.name and not effect.unit and "lead" not in effect.name and "above" not in effect.name:
+        least, most = -1.0, 1.0
+    low = max(low, least) if math.isfinite(low) else low  # no interval stays none
+    high = min(high, most) if math.isfinite(high) else high
+    if effect.kind == "exact" and effect.interval is None:
+        low = high = effect.value
+    return {
+        "paper": claim.source.partition("),")[0] + ")" * (")," in claim.source),
+        "section": re.sub(r"^[^(]*\(\d{4}\),? *", "", claim.source) or claim.source,
+        "statement": claim.statement,
+        "corpus": _where(one, claim, "corpus"),
+        "model": _where(one, claim, "model"),
+        "outcome": claim.told(trained=TABLE in one.tables),
+        "effect": effect.value,
+        "low": low if math.isfinite(low) else None,
+        "high": high if math.isfinite(high) else None,
+        "unit": effect.unit,
+        "seeds": effect.seeds if TABLE in one.tables else None,
+        "count": effect.count,
+        "criterion": f"{effect.name} {claim.criterion}" + (f" {effect.unit}" if effect.unit else ""),
+        "experiment": one.name,
+        "command": one.command,
+        "version": one.about["version"],
+    }
+
+
+def _where(one: Published, claim: Claim, key: str) -> str:
+    """The corpus or model of a claim: its effect's own, or the one of its tables that it names; else none."""
+    if claim.effect.coordinates.get(key):
+        return str(claim.effect.coordinates[key])
+    seen = {str(name) for table in one.tables.values() if key in table for name in table[key].unique()}
+    if len(seen) != 1:  # which of them the statement names, the longest first: 20News II is no 20News I
+        said = {corpus_label(name) if key == "corpus" else name: name for name in seen}
+        found = re.search(
+            rf"\b({'|'.join(map(re.escape, sorted(said, key=len, reverse=True)))})\b", claim.statement
+        )
+        return said[found[1]] if seen and found else ""
+    return seen.pop()
+
+
+def ledger_page(rows: pd.DataFrame) -> str:
+    """The page: a search field, columns that sort, and nothing that is loaded from elsewhere."""
+    decided = [name for name in OUTCOMES if name != "undecided"]
+    counts = {name: int(rows["outcome"].str.startswith(name).sum()) for name in OUTCOMES}
+    told = f"{counts['holds']} hold, {counts['does not hold']} do not, {counts['undecided']} are undecided"
+    settled, by_chance = sum(counts[one] for one in decided), 0.025 * len(rows)
+    one_seed = int(rows["outcome"].str.endswith("in this run").sum())
+    intro = (
+        f"{len(rows)} claims were judged at 95 %: {told}. If the truth sat on every threshold, chance alone "
+        f"would let about {by_chance:.1f} of them hold, and as many fail; {settled} "
+        f"were decided. {one_seed} of those rest on one training each, and say “in this run”."
+    )
+    head = "".join(f"<th><button>{escape(name)}</button></th>" for name in COLUMNS)
+    body = "\n".join(
+        f"<tr>{''.join(_cell(name, row[name], row) for name in COLUMNS)}</tr>"
+        for row in rows.to_dict("records")
+    )
+    page = (files("heedful.papers") / "assets" / "ledger.html").read_text(encoding="utf-8")
+    parts = {"intro": escape(intro), "head": head, "body": body, "count": str(len(rows))}
+    return re.sub(r"@(intro|head|body|count)@", lambda place: parts[place[1]], page)
+
+
+def _cell(name: str, value: object, row: dict[str, object]) -> str:
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return '<td class="none">–</td>'
+    if name in ("effect", "low", "high"):
+        shown = number(float(str(value)), decimals(float(str(row["effect"])), None))
+        return f'<td class="number" data-key="{value}">{shown}</td>'
+    if isinstance(value, int):
+        return f'<td class="number" data-key="{value}">{value:,}</td>'
+    words = escape(str(value))
+    if name == "outcome":
+        kind = "undecided" if words.startswith("undecided") else "no" if words.startswith("does") else "yes"
+        return f'<td class="{kind}">{words}</td>'
+    return f"<td><code>{words}</code></td>" if name == "command" else f"<td>{words}</td>"

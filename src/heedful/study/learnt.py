@@ -1,0 +1,93 @@
+"""Have the models learnt anything? Their accuracies stand before every claim; one that has not decides none.
+
+A model has learnt if the accuracy of its runs, taken as one share of the test texts, is above the share of
+the largest class with its whole Wilson interval. (The dev split stands in where there is no test split.)
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from heedful.data.corpus import Corpus
+from heedful.records import Claim, wilson_interval
+
+TABLE = "models"  # what the table of accuracies is called in an experiment's folder
+GROUP = ["corpus", "model", "setting"]
+
+
+def run_row(result: Path, texts: Corpus, **about: Any) -> dict[str, Any]:
+    """One run, of its result file: what it reached, and the share of the largest class of the same texts."""
+    reached = json.loads(result.read_text(encoding="utf-8"))
+    split = "dev" if reached["test_accuracy"] is None else "test"
+    labels = np.asarray(texts.split(split).labels)
+    return {
+        **about,
+        "accuracy": reached[f"{split}_accuracy"],
+        "majority": float(np.bincount(labels).max() / len(labels)),
+        "texts": len(labels),
+    }
+
+
+def models_table(runs: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
+    """One row a corpus, model and setting: mean accuracy over seeds, majority, seeds, texts, learnt."""
+    every = pd.DataFrame(list(runs)).drop_duplicates()
+    rows = []
+    for names, own in every.groupby(GROUP, sort=False):
+        accuracy, majority = float(own["accuracy"].mean()), float(own["majority"].iloc[0])
+        texts = int(own["texts"].iloc[0])
+        surely = wilson_interval(round(accuracy * texts), texts).low
+        rows.append(
+            {
+                **dict(zip(GROUP, map(str, names), strict=True)),
+                "accuracy": accuracy,
+                "majority": majority,
+                "texts": texts,
+                "seeds": int(own["seed"].nunique()),
+                "learnt": surely > majority,
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def judged(claims: Iterable[Claim], models: pd.DataFrame | None) -> Iterator[Claim]:
+    """The claims; one about a model that has learnt nothing is undecided, and says why.
+
+    A claim is about the corpus and the model among its effect's coordinates, as far as it has them. It stands
+    if any training of those has learnt: claims compare settings, and some are meant to fail.
+    """
+    for claim in claims:
+        own = models
+        if own is not None:
+            for key in ("corpus", "model"):
+                if claim.effect.coordinates.get(key) in set(own[key]):
+                    own = own[own[key] == claim.effect.coordinates[key]]
+        if own is None or own.empty or own["learnt"].any():
+            yield claim
+            continue
+        best = own.loc[own["accuracy"].idxmax()]
+        why = (
+            f"the model has learnt nothing: accuracy {best['accuracy']:.1%}, "
+            f"largest class {best['majority']:.1%}"
+        )
+        yield replace(claim, outcome="undecided", criterion=f"{claim.criterion}; {why}")
+
+
+def models_lines(models: pd.DataFrame) -> list[list[str]]:
+    """The table as cells for people: corpus, model, setting, accuracy, largest class, seeds."""
+    return [
+        [
+            *(str(row[name]) for name in GROUP),
+            f"{row['accuracy']:.1%}" + ("" if row["learnt"] else ", has learnt nothing"),
+            f"{row['majority']:.1%}",
+            str(row["seeds"]),
+        ]
+        for row in models.to_dict("records")
+    ]
+
+
+COLUMNS = ["corpus", "model", "setting", "accuracy", "largest class", "seeds"]

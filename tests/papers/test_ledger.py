@@ -1,0 +1,80 @@
+"""The ledger of the results that are published here: it is made again, and says what it must."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from heedful.cli import app
+from heedful.papers import experiment
+from heedful.papers.ledger import COLUMNS, ledger_page, ledger_rows
+from heedful.records import Claim, Finding, Interval
+from heedful.study.published import read_published
+
+RESULTS = Path(__file__).parents[2] / "docs" / "results"
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("ledger")
+    result = CliRunner().invoke(app, ["ledger", str(RESULTS), "--out", str(folder), "--latex", "--json"])
+    assert result.exit_code == 0, result.output
+    return folder, json.loads(result.stdout)["claims"]
+
+
+def test_every_published_experiment_is_made_again_with_tables_and_figures(made):
+    folder, claims = made
+    published = read_published(RESULTS)
+    assert {claim["experiment"] for claim in claims} == {one.name for one in published}
+    for name in {one.name for one in published}:
+        for stem in experiment(name).figures:
+            for form in ("png", "svg", "pdf"):
+                assert (folder / name / f"{stem}.{form}").stat().st_size > 1000
+        tables = {path.stem for path in (folder / name).glob("*.csv")}
+        assert tables == {path.stem for path in (folder / name).glob("*.tex")}
+        assert tables
+    assert len(pd.read_csv(folder / "ledger.csv")) == len(claims)
+
+
+def test_a_row_says_what_was_asked_with_which_command_and_version(made):
+    for claim in made[1]:
+        assert list(claim) == list(COLUMNS)
+        assert claim["command"].startswith(f"heedful reproduce {claim['experiment']}")
+        assert claim["version"]
+        assert any(sign in claim["criterion"] for sign in "<>±")
+
+
+def test_what_one_training_decides_is_said_of_this_run():
+    effect = Finding("lead", 0.4, interval=Interval(0.3, 0.5, 0.95, "made"), count=7, measured="made")
+    claim = Claim.decided("It holds", "nowhere", effect=effect, comparison=">", threshold=0)
+    assert claim.told(trained=True) == "holds in this run"
+    assert claim.told(trained=False) == "holds"
+    assert replace(claim, effect=replace(effect, seeds=2)).told(trained=True) == "holds"
+    assert replace(claim, outcome="undecided").told(trained=True) == "undecided"
+
+
+def test_intervals_lie_within_what_is_possible(made):
+    for claim in made[1]:
+        for end in ("low", "high"):
+            if claim["unit"] == "points" and claim[end] is not None:
+                assert -100 < claim[end] < 100  # and where there is no interval, none is made up
+
+
+def test_the_page_escapes_what_it_shows_and_needs_no_network():
+    rows = ledger_rows(read_published(RESULTS)).head(2)
+    rows.loc[rows.index[0], "statement"] = "<script>alert(1)</script> @body@"
+    page = ledger_page(rows)
+    assert "<script>alert(1)" not in page
+    assert "&lt;script&gt;alert(1)" in page
+    assert page.count("<tr>") == 3
+    assert "@body@" in page
+    assert "http" not in page
+
+
+def test_nothing_published_is_one_sentence(tmp_path):
+    result = CliRunner().invoke(app, ["ledger", str(tmp_path)])
+    assert result.exit_code == 2
+    assert "has no published results" in result.output
