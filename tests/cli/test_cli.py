@@ -42,6 +42,7 @@ COMMANDS = [
     "heads",
     "debate",
     "reproduce",
+    "ledger",
     "sweep",
     "models",
     "data list",
