@@ -1,5 +1,8 @@
 """Any layer and head as a level of the trace: own weights give own logits, other weights what a tap gives."""
 
+import json
+
+import pandas as pd
 import pytest
 import torch
 
@@ -7,12 +10,12 @@ pytest.importorskip("transformers", reason="the extra hf is not installed")
 
 from tiny_transformers import byte_level, classifier, make_corpus, save, stirred, unigram, wordpiece
 
-import heedful
 from heedful.auditing.audited import digest_of
 from heedful.auditing.erasing import erase_split
 from heedful.cli import main
+from heedful.data.pairs import paired
 from heedful.errors import UserError
-from heedful.models.transformers import TransformerSubject
+from heedful.models.transformers import TransformerSubject, load_transformer
 from heedful.models.transformers.any_layer import AtLevel, place_of
 from heedful.models.word_attention import word_attention
 from heedful.trials.rankings.attention_rankings import of_layer
@@ -96,7 +99,7 @@ def test_erase_and_debate_run_at_a_head(tmp_path, capsys):
     tokenizer = wordpiece()
     folder = save(stirred(classifier("bert", tokenizer), seed=3), tokenizer, tmp_path / "model")
     corpus = make_corpus(120)
-    subject = heedful.models.transformers.load_transformer(folder)
+    subject = load_transformer(folder)
     assert (
         len({digest_of(one) for one in (subject, AtLevel(subject, "layer-1"), AtLevel(subject, "layer-2"))})
         == 3
@@ -119,3 +122,24 @@ def test_erase_and_debate_run_at_a_head(tmp_path, capsys):
     with pytest.raises(SystemExit) as done:
         main([*asked, "--level", "layer-7", "--out", str(tmp_path / "other")])
     assert done.value.code == 2
+
+
+def test_words_of_both_texts_of_a_pair_are_erased(tmp_path, capsys):
+    tokenizer = wordpiece()
+    folder = save(stirred(classifier("bert", tokenizer), seed=3), tokenizer, tmp_path / "model")
+    corpus = make_corpus(24)
+    firsts, seconds = corpus.texts[:6], corpus.texts[6:12]
+    rows = zip(firsts, seconds, ("bad", "good") * 3, strict=True)
+    data = tmp_path / "pairs.csv"
+    data.write_text("one,two,label\n" + "".join(f'"{a}","{b}",{label}\n' for a, b, label in rows))
+    asked = ["erase", f"hf:{folder}", "--data", str(data), "--text", "one", "--text-pair", "two"]
+    with pytest.raises(SystemExit) as done:
+        main([*asked, "--level", "layer-1", "--out", str(tmp_path / "out"), "--json"])
+    assert done.value.code == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["instances"] == 6
+    subject = load_transformer(folder)
+    batch = subject.encode([paired(a, b) for a, b in zip(firsts, seconds, strict=True)])
+    words = subject.words_read(batch).sum(1).tolist()
+    frame = pd.concat(pd.read_parquet(path) for path in sorted((tmp_path / "out").rglob("*.parquet")))
+    assert sorted(frame["items"]) == sorted(words)  # of both
