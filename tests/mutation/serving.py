@@ -24,7 +24,7 @@ from mutants import Mutant
 
 # Imported before pytest could rewrite them, on purpose: which it warns of, and a warning is an error here.
 PYTEST = ("-qq", "-s", "-p", "no:cacheprovider", "-W", "ignore::pytest.PytestAssertRewriteWarning")
-SECONDS = 30  # of computing beyond what its tests take: a mutant that needs more does not end, and is caught
+SECONDS = 10  # of computing beyond what its tests take: a mutant that needs more does not end, and is caught
 SLOW = (
     "hypothesis",
     "matplotlib.figure",

@@ -106,7 +106,7 @@ def few(number):
 def runs_of(kinds, *, name="kind", count=4, corpus="made"):
     rows = [
         {"corpus": corpus, "model": MAIN, "seed": seed, name: kind, "accuracy": value + 0.01 * seed,
-         "macro_f1": value + 0.013 * (seed % 3), "texts": 307}
+         "macro_f1": value + 0.013 * (seed % 3), "texts": 307 + seed}
         for kind, value in kinds.items()
         for seed in range(count)
     ]  # fmt: skip
@@ -156,11 +156,12 @@ def controls():
     return [
         *Controls(decided, labels).findings(coordinates={"corpus": "made"}),
         *Controls(perfect, labels, "dev").findings(),
+        *Controls({"uniform": perfect["trained"], "trained": perfect["uniform"]}, labels).findings(),
         *Controls({"uniform": decided["uniform"]}, labels).findings(),
     ]
 
 
-def curve(change, divergence, *, others=3, how="exact", seed=3, posthoc=0.65):
+def curve(change, divergence, *, others=3, how="exact", seed=3, posthoc=0.65, usual=0.05):
     """Two adversaries, other seeds, and the post-hoc adversary of 60 texts a split."""
     tables = {}
     for split in ("curve", "dev"):
@@ -168,7 +169,7 @@ def curve(change, divergence, *, others=3, how="exact", seed=3, posthoc=0.65):
         for kind, strength, far, apart in (
             ("adversary", 0.0, change[0], 0.1),
             ("adversary", 0.1, change[1], divergence),
-            ("seed", NAN, 0.05, 0.2),
+            ("seed", NAN, usual, 0.2),
             ("post-hoc adversary", NAN, 0.005, posthoc),
         ):
             for other in range(others) if kind == "seed" else [NAN]:
@@ -196,6 +197,14 @@ def between_seeds(*, runs=4, adversary=0.5, kind="exact", count=60):
     more = {"adversary_divergence": far, "adversary_kind": kind, "adversary_search": "as searched"}
     largest = (np.arange(count) % 10 + 0.5) / 10
     return {"seeds": cell(count, **columns, **more, runs=runs, largest=largest)}
+
+
+def agreeing(overlap, *, shuffled):
+    """Seeds that always have the same top item, or never."""
+    columns = dict.fromkeys(pair_columns("overlap", 3), overlap)
+    columns |= {name: math.log(2) * (1 - overlap) for name in pair_columns("divergence", 3)}
+    more = {"shuffled_overlap": shuffled, "random_overlap": 0.2, "shuffled_divergence": 0.5}
+    return cell(20, **columns, **more)
 
 
 # Sanity checks
@@ -233,7 +242,7 @@ NAMES = {
     "mass saved", "wrong flips", "wrong flips − negative ΔJS", "either flips", "negative ΔJS",
     "positive ΔJS", "negative ΔJS close to 0", "ΔJS close to 0 at a large Δα", "Δα where ΔJS is negative",
     "flips beyond attention's top item", "top flips beyond a random item's", "optimality gap",
-    "fewer items than", "needs fewer items",
+    removed.GRADIENT_WINS,
 }  # fmt: skip
 
 
@@ -246,9 +255,10 @@ def findings_rows(*names, seed=6, least=0.0):
                 for ranking in ("attention", "gradient", "product", "random"):
                     value = float(chance.uniform(0.05, 0.95)) + least
                     low, high = value - chance.uniform(0, 0.2), value + chance.uniform(0, 0.2)
+                    slower = "gradient" if ranking == "product" and len(rows) % 2 else "attention"
                     rows.append(
                         {"corpus": corpus, "model": model, "seed": 0, "name": name, "ranking": ranking,
-                         "faster": ranking, "slower": "attention", "value": value, "low": low, "high": high,
+                         "faster": ranking, "slower": slower, "value": value, "low": low, "high": high,
                          "count": int(chance.integers(50, 90)), "fewer": float(chance.integers(20, 40)),
                          "more": float(chance.integers(5, 20)), "measured": f"{name}; so"}
                     )  # fmt: skip
@@ -269,13 +279,19 @@ def bins(*, seed=7, least=0.0):
     return pd.DataFrame(rows)
 
 
+def uneven(table, *names):
+    """Columns that are the same in all rows, but are read off one of them: here each row has its own."""
+    own = table.reset_index(drop=True)
+    return own.assign(**{name: own[name] + own[name].dtype.type(1) * np.arange(len(own)) for name in names})
+
+
 def paths(violations=0, cases=40):
     checks = ("differ", "below_exact", "set_fails", "smaller_flips")
     rows = [
         {"check": check, "violations": violations * number, "cases": cases, "near_ties": number}
         for number, check in enumerate(checks)
     ]
-    return pd.DataFrame([*rows, *rows])
+    return pd.DataFrame([*rows, *({**row, "cases": 0} for row in rows)])
 
 
 def open_ended():
@@ -395,7 +411,7 @@ def effects_found():
 def beside_printed(*ends):
     found = {
         scale: Finding("accuracy − printed", value, count=1821, measured="So.", unit="points",
-                       interval=Interval(low, high, level=0.95, method="m"))
+                       interval=Interval(low, high, level=0.95, method=f"m at {scale}"))
         for scale, (low, value, high) in zip((10.0, 20.0, 50.0), ends, strict=True)
     }  # fmt: skip
     return [accuracies.farthest(found)]
@@ -437,6 +453,10 @@ def cases():
     """By name, a function that gives claims or findings."""
     strong = dict(zip((MAIN, SIMPLE), ((0.3, 0.8, 0.6), (0.7, 0.8, 0.6)), strict=True))
     ends = {MAIN: (0.99, -0.99, 0.97), SIMPLE: (-0.99, 0.99, -0.99)}
+    turned = {SIMPLE: (0.99, -0.99, 0.97), MAIN: (-0.99, 0.99, -0.99)}
+    all_changed = moved(runs=2)["permutation"].assign(change=np.resize([0.99, 1.0, 0.98], 120))
+    lifts = beyond.lifts()["lifts"]
+    shares = made.shares().sort_values("pair", ascending=False, kind="stable")
     rows = findings_rows()
     lower = findings_rows(seed=8, least=-0.6)
     both = {"findings": rows, "bins": bins(), "paths": paths()}
@@ -450,6 +470,7 @@ def cases():
         "agreement, ends, found": lambda: agreement.findings(
             agreement_table(ends, wide=0.4, count=5, runs=3)
         ),
+        "agreement, other ends": lambda: agreement.claims(agreement_table(turned, wide=0.4, count=5, runs=3)),
         "agreement, one": lambda: agreement.claims(agreement_table({MAIN: (0.5, 0.5, 0.5)}, count=9, runs=1)),
         "adversary": lambda: adversary.claims(moved()),
         "adversary, found": lambda: adversary.findings(moved()),
@@ -460,12 +481,20 @@ def cases():
         "permutation, too few": lambda: permutation.claims(few(FEWEST - 1)),
         "permutation, enough": lambda: permutation.claims(few(FEWEST)),
         "adversary, none": lambda: adversary.claims({"adversary": moved()["adversary"].assign(largest=0.1)}),
+        "permutation, all": lambda: permutation.findings({"permutation": all_changed}),
         "uniform": lambda: uniform.claims(uniform_tables()),
         "uniform, found": lambda: uniform.findings(uniform_tables(trained=0.99, uniform=0.01)),
+        "uniform, worse": lambda: uniform.findings(uniform_tables(trained=0.01, uniform=0.97)),
         "uniform, without errors": lambda: uniform.findings({"runs": uniform_tables()["runs"]}),
         "diagnostic": lambda: diagnostic.claims(ladder()),
         "diagnostic, far": lambda: diagnostic.claims(ladder(0.99, uniform=0.0)),
         "diagnostic, found": lambda: diagnostic.findings(ladder(0.99, uniform=0.001)),
+        "diagnostic, worse": lambda: diagnostic.claims(ladder(0.0, uniform=0.97)),
+        "diagnostic, one seed": lambda: diagnostic.findings(
+            {name: table.query("seed == 0") if "seed" in table else table for name, table in ladder().items()}
+        ),
+        "adversarial, far off": lambda: adversarial.claims(curve((0.99, 0.99), 0.5, usual=0.0)),
+        "adversarial, all alike": lambda: adversarial.claims(curve((0.0, 0.0), 0.5, usual=0.99)),
         "adversarial": lambda: adversarial.claims(curve((0.01, 0.02), 0.5)),
         "adversarial, found": lambda: adversarial.findings(curve((0.01, 0.98), 0.68)),
         "adversarial, otherwise": lambda: adversarial.claims(curve((0.01, 0.9), 0.5)),
@@ -481,6 +510,10 @@ def cases():
         "seeds, near": lambda: seeds.findings(between_seeds(runs=3, adversary=0.01, kind="lower bound")),
         "seeds, two": lambda: seeds.claims(between_seeds(runs=2)),
         "seeds, alone": lambda: seeds_findings(between_seeds()["seeds"], seeds=4, k=3, coordinates={"a": 1}),
+        "seeds, always": lambda: [
+            *seeds_findings(agreeing(1.0, shuffled=0.0), seeds=3),
+            *seeds_findings(agreeing(0.0, shuffled=1.0), seeds=3),
+        ],
         "sanity": lambda: sanity.claims(sane()),
         "sanity, found": lambda: sanity.findings(sane(apart=far)),
         "sanity, claimed": lambda: sanity.claims(sane(apart=0.02)),
@@ -514,6 +547,9 @@ def cases():
             over_models.share_of_models(open_ended(), "x", above=float(open_ended()["value"].iloc[0])),
         ],
         "accuracies": lambda: accuracies.claims(made.accuracies()),
+        "accuracies, uneven": lambda: accuracies.claims(
+            {**made.accuracies(), "runs": uneven(made.accuracies()["runs"], "texts")}
+        ),
         "accuracies, unsure": lambda: accuracies.claims(made.accuracies(error=0.02)),
         "accuracies, farthest": lambda: [
             *beside_printed((1.4, 1.5, 1.6), (-2.5, -0.5, 1.5), (0.0, 0.0, 0.0)),
@@ -524,13 +560,33 @@ def cases():
         "contextual": lambda: contextual.claims(contextual_tables()),
         "effects": effects_found,
         "human": lambda: human.claims(judged()),
+        "human, two seeds": lambda: human.claims(
+            {"correlations": uneven(judged()["correlations"].query("seed < 2"), "count")}
+        ),
+        "human, one seed": lambda: human.claims(
+            {"correlations": uneven(judged()["correlations"].query("seed == 1"), "count")}
+        ),
         "inequalities": lambda: inequalities.claims({"shares": made.shares()}),
+        "inequalities, uneven": lambda: inequalities.claims({"shares": uneven(shares, "count")}),
+        "inequalities, all": lambda: inequalities.claims(
+            {"shares": shares.assign(share=np.resize([0.9, 1.0, 0.97, 0.0, 0.05], len(shares)))}
+        ),
+        "stability, uneven": lambda: stability.claims(
+            {
+                "words": words.assign(
+                    seeds=np.where(np.arange(len(words)) % 2, 4, 5), scale=np.arange(len(words))
+                )
+            }
+        ),
         "stability": lambda: stability.claims({"words": words}),
         "terms": lambda: terms.claims(course()),
         "terms, otherwise": lambda: terms.claims(
             course(ten={("alignment", ""): -0.5, ("A", "positive"): 0.5, ("B", "positive"): -1.0})
         ),
         "vectors": lambda: vectors.claims(beyond.lifts()),
+        "vectors, uneven": lambda: vectors.claims(
+            {"lifts": uneven(lifts, "texts", "words", "labelled words", "error")}
+        ),
         "weights": lambda: weights.claims({"words": made.weights(seeds=3), "text": made.text(seeds=3)}),
         "weights, one": lambda: weights.claims({"words": made.weights(seeds=1), "text": made.text(seeds=1)}),
         "word scores": lambda: word_scores.claims({"words": made.words()}, source="here"),

@@ -112,7 +112,7 @@ def _path_claims(paths: pd.DataFrame) -> Iterator[Claim]:
 
 def _exactly(name: str, rows: pd.DataFrame) -> Finding:
     """The number of violations in all cases checked: a count of everything, so it needs no interval."""
-    if not rows["cases"].sum():
+    if not rows["cases"].any():
         return nothing(f"violations ({name})")
     return Finding(
         f"violations ({name})",

@@ -145,7 +145,7 @@ def _above(words: pd.DataFrame, *, column: str, first: Sequence[str], second: Se
     x, y = _values(words, column, first), _values(words, column, second)
     ranks = pd.Series(np.concatenate([x, y])).rank().to_numpy()
     beaten = (ranks[: len(x)] - pd.Series(x).rank().to_numpy()) / len(y)  # share of y below each x
-    beating = 1 - (ranks[len(x) :] - pd.Series(y).rank().to_numpy()) / len(x)  # share of x above each y
+    beating = (ranks[len(x) :] - pd.Series(y).rank().to_numpy()) / len(x)  # share of x below each y
     value = float(beaten.mean())
     half = _Z * math.sqrt(_variance(beaten) + _variance(beating))
     return Estimate(value, Interval(max(0.0, value - half), min(1.0, value + half), LEVEL, OF_SHARES[0]))

@@ -24,13 +24,13 @@ SOURCE = "Sun & Lu (2020), §4"
 SCALES = (1.0, 10.0, 100.0)
 QUANTITIES = ("A", "B", "C", "D", "E", "F", "pi", "rho", "alignment")
 NEGLIGIBLE = 0.1
-SIGNS = (  # quantity, its name, sign for positive words, sign for negative words, section
-    ("pi", "π", 1, -1, "4.1, Eq. 16"),
-    ("B", "term B", 1, -1, "4.1, Eq. 19"),
-    ("C", "term C", 1, -1, "4.1, Eq. 19"),
-    ("rho", "ρ", 1, 1, "4.1, Eq. 20"),
-    ("E", "term E", 1, 1, "4.2, Eq. 27"),
-    ("F", "term F", 1, 1, "4.2, Eq. 27"),
+SIGNS = (  # quantity, its name, its side of 0 for positive and for negative words, section
+    ("pi", "π", ">", "<", "4.1, Eq. 16"),
+    ("B", "term B", ">", "<", "4.1, Eq. 19"),
+    ("C", "term C", ">", "<", "4.1, Eq. 19"),
+    ("rho", "ρ", ">", ">", "4.1, Eq. 20"),
+    ("E", "term E", ">", ">", "4.2, Eq. 27"),
+    ("F", "term F", ">", ">", "4.2, Eq. 27"),
 )
 
 
@@ -78,23 +78,22 @@ def claims(tables: Tables) -> Iterator[Claim]:
     middle = panels["λ = 10"]
     for quantity, name, *signs, section in SIGNS:
         for kind, sign in zip(("positive", "negative"), signs, strict=True):
-            side = "above" if sign > 0 else "below"
+            side = {">": "above", "<": "below"}[sign]
             yield _claim(
                 f"For {kind} words {name} lies {side} 0 (SST, dp, λ = 10)",
                 section,
                 lean(middle, quantity, kind),
                 f"lean of {name} of {kind} words",
-                ">" if sign > 0 else "<",
+                sign,
             )
     for panel, rows in panels.items():
-        for kind, sign in (("positive", 1), ("negative", -1)):
-            way = "with" if sign > 0 else "against"
+        for kind, way, sign in (("positive", "with", ">"), ("negative", "against", "<")):
             yield _claim(
                 f"Term D moves {kind} words {way} the sign of VᵀW (SST, dp, {panel})",
                 "4.2, Eq. 27",
                 _turned(rows, kind),
                 f"lean of term D of {kind} words × sign of VᵀW",
-                ">" if sign > 0 else "<",
+                sign,
             )
     for panel in ("λ = 10", "λ = 100"):
         yield _claim(
