@@ -90,14 +90,15 @@ def test_the_adversary_is_exact_for_two_classes_and_a_bound_for_more():
     assert (bound["change"] <= 0.01 + 1e-6).all()
 
 
-def agreement_table(**taus):
-    """Made-up τ of 60 texts for each pair and model, around given means."""
+def agreement_table(*, texts=60, corpus="made", **taus):
+    """Made-up τ of some texts for each pair and model, around given means."""
     generator = np.random.default_rng(0)
     frames = []
     for model, means in taus.items():
         for (first, second), mean in means.items():
-            noise = 0.1 * generator.standard_normal(60)
-            about = {"corpus": "made", "model": model.replace("_", "-"), "seed": 0, "instance": np.arange(60)}
+            noise = 0.1 * generator.standard_normal(texts)
+            about = {"corpus": corpus, "model": model.replace("_", "-"), "seed": 0}
+            about["instance"] = np.arange(texts)
             frames.append(
                 pd.DataFrame(
                     {**about, "first": first, "second": second, "tau": mean + noise, "random_tau": noise}
@@ -119,6 +120,24 @@ def test_claims_about_agreement_follow_the_numbers():
         "does not hold",
         "holds",
     ]
+
+
+def test_our_agreement_is_put_beside_the_printed_one_where_there_is_one_and_the_run_was_full():
+    means = {
+        ("attention", "gradient"): 0.36,  # printed 0.35
+        ("attention", "leave-one-out"): 0.09,  # printed 0.29
+        ("gradient", "leave-one-out"): 0.56,  # printed 0.66: on the edge
+    }
+
+    def beside(**about):
+        tables = agreement_table(jain_wallace_bilstm_tanh=means, **about)
+        return [claim for claim in agreement.claims(tables) if "published" in claim.source]
+
+    found = beside(texts=500, corpus="sst")
+    assert [claim.outcome for claim in found] == ["holds", "does not hold", "undecided"]
+    assert "biLSTM, additive, τ(attention, gradient) is the printed 0.35, within 0.1" in found[0].statement
+    assert found[1].effect.value == pytest.approx(-0.2, abs=0.02)
+    assert beside(texts=200, corpus="sst") == beside(texts=500, corpus="imdb") == []
 
 
 def test_a_random_ranking_stands_beside_the_share_of_significant_texts():

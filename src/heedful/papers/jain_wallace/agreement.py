@@ -23,7 +23,8 @@ from heedful.papers.debate.panels import (
     width_of,
 )
 from heedful.papers.debate.stage import Stage
-from heedful.papers.debate.trainings import Trainings, main_cells
+from heedful.papers.debate.trainings import QUICK_LIMIT, Trainings, main_cells
+from heedful.papers.jain_wallace.printed import NEAR, beside_printed, printed_tau
 from heedful.papers.names import model_label
 from heedful.records import Claim, Finding
 from heedful.records.crossed_means import crossed_mean
@@ -55,6 +56,7 @@ PAIRS = {
 }
 SCORES = ("attention", "gradient", "leave-one-out")
 PLACE = "Jain & Wallace (2019), 4.1"
+PRINTED = "Jain & Wallace (2019), published experiments"
 WEAK = 0.5  # they call the agreement weak; a τ below this leaves a quarter of all pairs of words turned round
 COLUMNS = ("tau", "significant", "spearman", "overlap")
 NAMES = {"tau": "Kendall's τ-b", "spearman": "Spearman's ρ", "overlap": "overlap of the top 5"}
@@ -179,12 +181,14 @@ def summary(table: pd.DataFrame) -> pd.DataFrame:
             pair = tau.name.partition(", ")[2]
             first, _, second = pair.partition(" and ")
             share = significant(rows, first, second)
+            printed = printed_tau(where["corpus"], where["model"], (first, second))
             lines.append(
                 {
                     **where,
                     "pair": pair,
                     "mean τ-b": shown(tau),
                     "random τ-b": _random(tau),
+                    "printed τ": "–" if printed is None else f"{printed:.2f}",
                     "significant": shown(share),
                     "significant, random": _random(share),
                     "texts": rows["instance"].nunique(),
@@ -200,8 +204,27 @@ def _random(finding: Finding | None) -> str:
 
 
 def claims(tables: Tables) -> Iterator[Claim]:
-    """Weak agreement, the yardstick, and encoders compared, corpus by corpus."""
+    """Weak agreement, the yardstick, and encoders compared, corpus by corpus; then the printed numbers."""
     table = tables["agreement"]
+    yield from _papers_claims(table)
+    for where, rows in cells(table):
+        if rows["instance"].nunique() <= QUICK_LIMIT:
+            continue  # a quick look trains smaller models, which the paper does not have
+        for finding in means(rows, **where):
+            first, _, second = finding.name.partition(", ")[2].partition(" and ")
+            printed = printed_tau(where["corpus"], where["model"], (first, second))
+            if printed is not None:
+                own = f"{where['corpus']}, {model_label(where['model'])}, τ({first}, {second})"
+                yield Claim.decided(
+                    f"On {own} is the printed {printed:.2f}, within {NEAR:g}",
+                    PRINTED,
+                    effect=beside_printed(finding, printed),
+                    comparison="within",
+                    threshold=NEAR,
+                )
+
+
+def _papers_claims(table: pd.DataFrame) -> Iterator[Claim]:
     for where, rows in main_cells(table):
         corpus, model = where["corpus"], where["model"]
         for finding in means(rows, **where):
