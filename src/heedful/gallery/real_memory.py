@@ -257,7 +257,7 @@ def draw(outcomes: Sequence[Outcome], figure: "Figure") -> None:
     questions = outcomes[0].picture["questions"]
     figure.set_size_inches(4.6 * len(questions) + 3.4, 4.6)
     figure.set_layout_engine("constrained")
-    *asked, precision = figure.subplots(1, len(questions) + 1)
+    *asked, precision = figure.subplots(1, len(questions) + 1, width_ratios=[*(1 for _ in questions), 1.3])
     for axes, question, task in zip(asked, questions, outcomes[0].picture["tasks"], strict=True):
         draw_question(axes, question, task)
     figure.colorbar(
@@ -274,7 +274,7 @@ def draw_question(axes: "Axes", asked: dict[str, Any], task: int) -> None:
     for needed, label in zip(asked["needed"], axes.get_yticklabels(), strict=True):
         label.set_fontweight("bold" if needed else "normal")
     wrong = "" if asked["answer"] == asked["right"] else f" (right: {asked['right']})"
-    axes.set_title(f"task {task}: {asked['question']}\n{asked['answer']}{wrong}", fontsize=9)
+    axes.set_title(f"task {task}: {asked['question']}\n{asked['answer']}{wrong}", fontsize=8)
 
 
 def draw_precision(axes: "Axes", outcomes: Sequence[Outcome]) -> None:
@@ -296,10 +296,11 @@ def draw_precision(axes: "Axes", outcomes: Sequence[Outcome]) -> None:
             label="" if place else "all facts alike",
         )
     axes.set_xticks(range(len(tasks)), [f"task {task}" for task in tasks])
-    axes.set_ylim(0, 1.05)
-    axes.set_ylabel("weight on the facts that are needed")
+    axes.set_ylim(0, 1.25)
+    axes.set_yticks(np.arange(6) / 5)
+    axes.set_ylabel("weight on needed facts")
     axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(frameon=False, fontsize=8)
+    axes.legend(frameon=False, fontsize=8, ncols=2, loc="upper right")
 
 
 REAL = RealTask(
