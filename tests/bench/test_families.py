@@ -84,7 +84,7 @@ def test_products_are_counted_as_they_are_made(trained):
     assert one.forth == {one.stage: places * 2 * layer + head}
     assert two.forth[two.stage] == 2 * one.forth[one.stage]
     assert not any(part._forward_hooks for part in subject.network.modules())
-    assert AuditPasses(2, "faithful", 3, {"a": 1.5, "b": 2.0}, {}).total == 3.5
+    assert AuditPasses(2, "faithful", 3, {"a": 1.5, "b": 2.0}, {}, announced=7.0, seconds=5.0).total == 3.5
 
 
 @pytest.mark.nightly

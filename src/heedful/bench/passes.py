@@ -2,9 +2,10 @@
 
 A plain pass reads every audited text once. What is counted are the products in the network's linear maps: a
 last layer that is run by itself counts as the part of a pass that it is. The way back of a gradient, which
-costs about as much again, is counted beside.
+costs about as much again, is counted beside; and so are the seconds that the audit announced, and took.
 """
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -15,6 +16,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from heedful.auditing.forecast import ANNOUNCED
 from heedful.auditing.whole import audit
 from heedful.data.corpus import Corpus
 from heedful.models.transformers.subject import TransformerSubject
@@ -55,6 +57,8 @@ class AuditPasses:
     changed_texts: int  # that the reading rests on
     forth: dict[str, float]
     back: dict[str, float]
+    announced: float  # seconds, at most, before it began
+    seconds: float  # that it took
 
     @property
     def total(self) -> float:
@@ -90,14 +94,18 @@ def audit_passes(subject: TransformerSubject, corpus: Corpus, *, texts: int, see
     with counted(subject.network) as plain, torch.no_grad():
         subject.logits(subject.encode(chosen))
     one = sum(plain.forth.values())
+    begun = time.perf_counter()
     with TemporaryDirectory() as folder, counted(subject.network) as found:
         done = audit(
             subject, corpus, out=Path(folder) / "audit", limit=texts, seed=seed, progress=found.during
         )
+    seconds = time.perf_counter() - begun
     return AuditPasses(
         len(chosen),
         str(done.reading),
         int(done.content["methods"]["changed_texts_read"]),
         {stage: count / one for stage, count in found.forth.items()},
         {stage: count / one for stage, count in found.back.items()},
+        announced=done.content["seconds"][ANNOUNCED],
+        seconds=seconds,
     )

@@ -89,5 +89,6 @@ def passes(
     )
     typer.echo(
         f"{found.total:.0f} plain passes in all, and {sum(found.back.values()):.0f} ways back of gradients; "
-        f"the reading is “{found.reading}”, from {found.changed_texts:,} changed texts."
+        f"the reading is “{found.reading}”, from {found.changed_texts:,} changed texts. It announced "
+        f"{found.announced:.0f} s at most and took {found.seconds:.0f} s."
     )
