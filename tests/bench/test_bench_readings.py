@@ -61,7 +61,8 @@ def test_minilm_is_read_on_two_halves_and_a_restart_reads_nothing_again(corpus, 
     chosen = [("made", readings.MINILM)]
     first = readings.readings(chosen, seeds=1, out=tmp_path)
     (row,) = first.numbers["readings"]
-    assert [half["texts"] for half in row["halves"]] == [readings.MINILM_TEXTS] * 2
+    assert len(row["halves"]) == 2
+    assert all(30 <= half["texts"] <= readings.MINILM_TEXTS for half in row["halves"])  # it may stop early
     assert all(half["skill"] is not None and half["instead"] is not None for half in row["halves"])
     assert json.loads((tmp_path / "made-minilm-0.json").read_text()) == row
 
