@@ -40,7 +40,8 @@ def write_stays(folder, *, patients=400):
     rows = []
     for patient in range(patients):
         split = ("train",) * 8 + ("dev", "test")
-        own = [code for code in codes if code[0] == chance.choice("12")] or codes
+        chapter = chance.choice("12")
+        own = [code for code in codes if code[0] == chapter]
         for visit in range(1, chance.randint(2, 4) + 1):
             rows.append((patient, visit, *chance.sample(own, 3), split[patient % 10]))
     header = ("patient", "visit", "diag_1", "diag_2", "diag_3", "split")

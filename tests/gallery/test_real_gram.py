@@ -1,5 +1,7 @@
 """`gram` on hospital stays: which stays are read for the next, the tree above codes, and recall by hand."""
 
+import math
+
 import pytest
 import torch
 from made_data import write_stays, write_table
@@ -82,6 +84,9 @@ def test_a_history_gives_the_same_alone_and_in_company(tmp_path):
 def test_the_small_size_learns_on_files_of_the_same_form_and_is_drawn(tmp_path):
     write_stays(tmp_path)
     outcome = REAL.train(0, "small", tmp_path, "cpu")
-    assert outcome.figure > 20 / 30 + 0.05  # twenty of thirty codes at random
+    assert (
+        outcome.figure > 20 / 30 + 0.15
+    )  # twenty of thirty codes at random; a patient's chapter has fifteen
+    assert all(math.isfinite(value) for value in outcome.table.values())
     assert abs(outcome.parameters / outcome.baseline_parameters - 1) < 0.02
     REAL.draw([outcome, outcome], Figure())

@@ -194,6 +194,8 @@ def train(seed: int, size: Size, folder: Path, device: str) -> Outcome:
             by_share[kind][f"{share:.0%}"] = recall(which, tested)
     seen = counted(learnt.following, codes)
     bands = {band: (seen >= least) & (seen <= most) for band, (least, most) in BANDS.items()}
+    asked = counted(tested.following, codes) > 0
+    bands = {band: chosen for band, chosen in bands.items() if (chosen & asked).any()}
     by_band = {
         kind: {band: recall(which, tested, bands[band]) for band in bands} for kind, which in found.items()
     }

@@ -48,7 +48,7 @@ class Budget:
 
 
 BUDGETS: dict[Size, Budget] = {
-    "small": Budget(tasks=(1,), epochs=6, starts=1, hops=(), questions=300, batch=32, rate=0.02),
+    "small": Budget(tasks=(1,), epochs=40, starts=1, hops=(), questions=300, batch=32),
     "quick": Budget(tasks=(1, 2, 3), epochs=60, starts=1, hops=(1,)),
     "full": Budget(tasks=(1, 2, 3), epochs=100, starts=10, hops=(1, 2), batch=32),
 }
