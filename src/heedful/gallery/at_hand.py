@@ -7,7 +7,7 @@ from pathlib import Path
 
 from heedful import __version__
 from heedful.data.named import data_folder
-from heedful.gallery.entry import Entry, Size
+from heedful.gallery.entry import Entry, Outcome, RealTask, Size
 from heedful.store import digest_of
 
 FOLDER = "gallery"  # inside the data folder
@@ -45,7 +45,7 @@ def at_hand(entry: Entry, *, size: Size, data_dir: str | Path | None = None, dev
     return AtHand(chosen, f"Real data: {' and '.join(real.files)}. {real.obtain}", True, digest_of(asked))
 
 
-def _train(seed, size, *, real, folder, device):  # type: ignore[no-untyped-def]
+def _train(seed: int, size: Size, *, real: RealTask, folder: Path, device: str) -> Outcome:
     return real.train(seed, size, folder, device)
 
 
