@@ -21,7 +21,7 @@ pytest.importorskip("transformers", reason="the extra hf is not installed")
 import transformers
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "models"))
-from tiny_transformers import byte_level, classifier, make_corpus, stirred, wordpiece
+from tiny_transformers import byte_level, classifier, language_model, make_corpus, stirred, wordpiece
 
 from heedful.auditing.own_rankings import own_rankings, piece_scores
 from heedful.models.transformers import TransformerSubject
@@ -57,14 +57,7 @@ def input_x_gradient(network, ids, score):
 def test_inseq_itself_can_be_handed_over():
     import inseq
 
-    tokenizer = byte_level([*make_corpus().texts, *["The film: a\nIt was: of"] * 50])
-    tokenizer._tokenizer.post_processor = transformers.GPT2TokenizerFast(
-        vocab={"a": 0}, merges=[]
-    )._tokenizer.post_processor
-    sizes = {"hidden_size": 36, "num_hidden_layers": 2, "num_attention_heads": 3, "intermediate_size": 23}
-    marks = {"bos_token_id": 0, "eos_token_id": 2, "pad_token_id": 1}
-    config = transformers.LlamaConfig(**sizes, **marks, vocab_size=len(tokenizer), max_position_embeddings=64)
-    network = stirred(transformers.LlamaForCausalLM(config).eval(), seed=5)
+    network, tokenizer = language_model(seed=5)
     network.config._name_or_path = tokenizer.name_or_path = "tiny"
     subject = prompted(network, tokenizer, TEMPLATE, ("a", "of"))
     model = inseq.load_model(network, "input_x_gradient", tokenizer=tokenizer)

@@ -22,12 +22,11 @@ transformers = pytest.importorskip("transformers")
 from tiny_transformers import (  # noqa: E402
     BAD,
     GOOD,
-    byte_level,
     classifier,
+    language_model,
     learn,
     make_corpus,
     save,
-    stirred,
     wordpiece,
 )
 
@@ -118,14 +117,7 @@ def test_both_texts_of_a_pair_are_highlighted_each_under_its_name(held, tmp_path
 @pytest.mark.slow
 def test_a_prompted_model_is_highlighted_in_its_text_alone(tmp_path):
     corpus = make_corpus()
-    tokenizer = byte_level([*corpus.texts, *["The film: a\nIt was: of"] * 50])
-    tokenizer._tokenizer.post_processor = transformers.GPT2TokenizerFast(
-        vocab={"a": 0}, merges=[]
-    )._tokenizer.post_processor
-    sizes = {"hidden_size": 36, "num_hidden_layers": 2, "num_attention_heads": 3, "intermediate_size": 23}
-    config = transformers.LlamaConfig(**sizes, vocab_size=len(tokenizer), max_position_embeddings=64)
-    network = stirred(transformers.LlamaForCausalLM(config).eval(), seed=5)
-    folder = save(network, tokenizer, tmp_path / "model")
+    folder = save(*language_model(seed=5), tmp_path / "model")
     (tmp_path / "prompt.txt").write_text("The film: {text}\nIt was:\n", encoding="utf-8")
     (tmp_path / "other.txt").write_text("It was a film: {text}\n:\n", encoding="utf-8")
     texts = list(corpus.split("test").texts[:12])

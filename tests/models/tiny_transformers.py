@@ -58,6 +58,18 @@ def byte_level(texts):
     return _fast(tokenizer, unk_token="<unk>", pad_token="<pad>", cls_token="<s>", sep_token="</s>")
 
 
+def language_model(*, seed=0):
+    """A tiny Llama that says the next piece, and its byte-level tokenizer, which puts no marks around."""
+    tokenizer = byte_level([*make_corpus().texts, *["The film: a\nIt was: of"] * 50])
+    # As GPT-2 has it: a piece's characters are known, and nothing stands around them.
+    bare = transformers.GPT2TokenizerFast(vocab={"a": 0}, merges=[])
+    tokenizer._tokenizer.post_processor = bare._tokenizer.post_processor
+    sizes = {**USUAL, "hidden_size": 36, "max_position_embeddings": 64}
+    marks = {"bos_token_id": 0, "pad_token_id": 1, "eos_token_id": 2}
+    config = transformers.LlamaConfig(**sizes, **marks, vocab_size=len(tokenizer))
+    return stirred(transformers.LlamaForCausalLM(config).eval(), seed=seed), tokenizer
+
+
 def _fast(tokenizer, **marks):
     return transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=64, **marks)
 
