@@ -127,7 +127,10 @@ def coverage(served: Served, part: str) -> dict:
     """Which tests run each line; only files of tests that have changed, or whose targets have, are traced."""
     path = KEPT / f"coverage-{part}.json"
     kept = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-    sources = "".join((ROOT / file).read_text(encoding="utf-8") for file in served.files)
+    made = sorted(path for path in (ROOT / "tests").rglob("*.py") if not path.name.startswith("test_"))
+    sources = "".join(
+        path.read_text(encoding="utf-8") for path in [*made, *(ROOT / one for one in served.files)]
+    )
     known: dict = {"seconds": {}, "lines": defaultdict(list), "fixtures": defaultdict(list)}
     for file in dict.fromkeys(test.split("::")[0] for test in served.items):
         text = (ROOT / file).read_text(encoding="utf-8") + sources

@@ -121,6 +121,8 @@ def _places(tree: ast.Module, functions: str) -> Iterator[tuple]:
 def _left_alone(node: ast.AST) -> bool:
     if isinstance(node, ast.Raise | ast.Assert | ast.Import | ast.ImportFrom | ast.JoinedStr | ast.arguments):
         return True  # sentences, our own doubts, and defaults that callers give
+    if isinstance(node, ast.keyword) and node.arg == "strict":
+        return True  # a doubt too: that two lists are of one length
     return isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
 
 

@@ -1,6 +1,7 @@
 """Claims: what an interval decides, and what a bound cannot."""
 
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -90,6 +91,22 @@ def test_a_claim_says_outcome_statement_source_and_effect():
     )
     assert claim(effect(1, 3)).criterion == "> 0"
     assert claim(effect(1, 3), "within", 0.02).criterion == "within ±0.02"
+
+
+@pytest.mark.parametrize(
+    ("trained", "seeds", "kind", "low", "said"),
+    [
+        (True, 1, "estimate", 1, "holds in this run"),
+        (False, 1, "estimate", 1, "holds"),
+        (True, 2, "estimate", 1, "holds"),
+        (True, 1, "exact", 1, "holds"),
+        (True, 1, "estimate", -1, "undecided"),
+        (True, 1, "lower bound", 1, "holds in this run"),
+    ],
+)
+def test_what_one_training_decides_it_decides_of_this_run(trained, seeds, kind, low, said):
+    found = replace(effect(low, 3, kind), seeds=seeds)
+    assert claim(found).told(trained=trained) == said
 
 
 def test_a_claim_survives_a_dictionary_and_a_file(tmp_path):
