@@ -190,7 +190,8 @@ def draws():
         one.take(share, leave=leave) for share, leave in ((0.25, ()), (0.5, ()), (0.8, (0,)), (1.0, (0,)))
     ]
     rows = np.concatenate(parts)
-    return [[part.tolist() for part in parts], one.weights(rows[:9]).tolist(), list(LEVELS)]
+    others = [Draw(decided, 40, seed=seed).take(0.1).tolist() for seed in (-1, 1000, 2**63 + 5)]
+    return [[part.tolist() for part in parts], one.weights(rows[:9]).tolist(), list(LEVELS), others]
 
 
 def paintings():
@@ -217,7 +218,9 @@ def spread():
     weights = torch.tensor(rows, dtype=torch.float64)
     items = torch.tensor([[-1, 0, 1], [0, 1, -1], [-1, -1, -1], [-1, 0, -1]])
     values, mask = torch.ones(4, 3, 2, dtype=torch.float64), torch.ones(4, 3, dtype=torch.bool)
-    return even(Trace(weights, values, mask, torch.nn.Linear(2, 2).double(), items=items)).tolist()
+    whole = even(Trace(weights, values, mask, torch.nn.Linear(2, 2).double(), items=items)).tolist()
+    several = SimpleNamespace(weights=weights.view(2, 2, 3), items=items.view(2, 2, 3))  # rows of a text
+    return [whole, even(several).tolist()]
 
 
 CASES = {

@@ -105,6 +105,21 @@ def test_the_reasons_of_a_wrong_map_are_all_said():
     )
 
 
+@pytest.mark.parametrize(
+    ("numbers", "said"),
+    [
+        ({"told": LIMITS.wrong_skill, "paint": 0.0}, "Only 0 %"),
+        ({"first": LIMITS.wrong_first, "paint": 0.0}, "Only 0 %"),
+        ({"paint": LIMITS.wrong_paint, "first": 0.0}, "Its strongest word is one that matters in only 0 %"),
+    ],
+)
+def test_a_number_at_its_threshold_is_no_reason(numbers, said):
+    found = read(rows_of(**of_map(**numbers)))
+    assert found.reading == NOT_SHOWN
+    assert len(found.reasons) == 1
+    assert found.reasons[0].startswith(said)
+
+
 def test_a_map_that_foretells_next_to_nothing_is_not_shown():
     lax = {"paint": 0.625, "first": 0.625}
     assert read(rows_of(**of_map(told=LIMITS.wrong_skill, **lax))).reading == CARE

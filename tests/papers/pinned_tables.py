@@ -196,7 +196,8 @@ def between_seeds(*, runs=4, adversary=0.5, kind="exact", count=60):
     far[1] = NAN
     more = {"adversary_divergence": far, "adversary_kind": kind, "adversary_search": "as searched"}
     largest = (np.arange(count) % 10 + 0.5) / 10
-    return {"seeds": cell(count, **columns, **more, runs=runs, largest=largest)}
+    # How many runs there were is read off the first row.
+    return {"seeds": cell(count, **columns, **more, runs=runs + (np.arange(count) > 0), largest=largest)}
 
 
 def agreeing(overlap, *, shuffled):
@@ -256,6 +257,7 @@ def findings_rows(*names, seed=6, least=0.0):
                     value = float(chance.uniform(0.05, 0.95)) + least
                     low, high = value - chance.uniform(0, 0.2), value + chance.uniform(0, 0.2)
                     slower = "gradient" if ranking == "product" and corpus == "imdb" else "attention"
+                    slower = "random" if ranking == "attention" else slower
                     rows.append(
                         {"corpus": corpus, "model": model, "seed": 0, "name": name, "ranking": ranking,
                          "faster": ranking, "slower": slower, "value": value, "low": low, "high": high,
@@ -382,7 +384,8 @@ def effects_found():
     ties = one.assign(attention=one["attention"].round())
     sure = made.words(seeds=3, lift=(90.0, 90.0))
     found = []
-    for words in (one, three, ties, sure, made.words(seeds=2, lift=(0.3, -0.2), seed=4)):
+    fewer = three[(three["seed"] != 1) | (three["word"] != "neutral3")]
+    for words in (one, three, ties, sure, fewer, made.words(seeds=2, lift=(0.3, -0.2), seed=4)):
         for statistic in (
             effects.above("attention", ("positive", "negative"), ("neutral",)),
             effects.above("polarity", ("negative",), ("neutral",)),
@@ -456,6 +459,12 @@ def cases():
     turned = {SIMPLE: (0.99, -0.99, 0.97), MAIN: (-0.99, 0.99, -0.99)}
     all_changed = moved(runs=2)["permutation"].assign(change=np.resize([0.99, 1.0, 0.98], 120))
     lifts = beyond.lifts()["lifts"]
+    low, high = js_gap.MODERATE
+    edges = (
+        bins()
+        .query("`from` in (0.0, 0.3, 0.5)")
+        .assign(to=lambda table: table["from"].map({0.0: 2 * low, 0.3: 0.4, 0.5: 2 * high - 0.5}))
+    )
     shares = made.shares().sort_values("pair", ascending=False, kind="stable")
     rows = findings_rows()
     lower = findings_rows(seed=8, least=-0.6)
@@ -487,9 +496,9 @@ def cases():
         "uniform, worse": lambda: uniform.findings(uniform_tables(trained=0.01, uniform=0.97)),
         "uniform, without errors": lambda: uniform.findings({"runs": uniform_tables()["runs"]}),
         "diagnostic": lambda: diagnostic.claims(ladder()),
-        "diagnostic, far": lambda: diagnostic.claims(ladder(0.99, uniform=0.0)),
+        "diagnostic, far": lambda: diagnostic.claims(ladder(0.999, uniform=0.0)),
         "diagnostic, found": lambda: diagnostic.findings(ladder(0.99, uniform=0.001)),
-        "diagnostic, worse": lambda: diagnostic.claims(ladder(0.0, uniform=0.97)),
+        "diagnostic, worse": lambda: diagnostic.claims(ladder(0.0, uniform=0.999)),
         "diagnostic, one seed": lambda: diagnostic.findings(
             {name: table.query("seed == 0") if "seed" in table else table for name, table in ladder().items()}
         ),
@@ -553,13 +562,19 @@ def cases():
         ],
         "accuracies": lambda: accuracies.claims(made.accuracies()),
         "accuracies, uneven": lambda: accuracies.claims(
-            {**made.accuracies(), "runs": uneven(made.accuracies()["runs"], "texts")}
+            {
+                "runs": uneven(made.accuracies()["runs"], "texts"),
+                "errors": uneven(made.accuracies()["errors"].assign(error=0.01), "error").assign(
+                    error=lambda table: 0.002 + 0.0001 * table["error"]
+                ),
+            }
         ),
         "accuracies, unsure": lambda: accuracies.claims(made.accuracies(error=0.02)),
         "accuracies, farthest": lambda: [
             *beside_printed((1.4, 1.5, 1.6), (-2.5, -0.5, 1.5), (0.0, 0.0, 0.0)),
             *beside_printed((-2.9, -2.5, -2.1), (-0.1, 0.0, 0.1), (-1.0, 2.4, 2.8)),
             *beside_printed((-1.0, 0.5, 2.0), (-3.0, -0.25, 0.5), (-0.5, -0.5, -0.5)),
+            *beside_printed((-0.2, 1.0, 3.0), (0.0, 0.0, 0.0), (-1.0, 0.0, 1.0)),
             *beside_printed((-math.inf, 0.5, math.inf), (0.5, 0.5, 0.5), (-0.5, -0.5, -0.5)),
         ],
         "contextual": lambda: contextual.claims(contextual_tables()),
@@ -597,6 +612,15 @@ def cases():
             }
         ),
         "weights": lambda: weights.claims({"words": made.weights(seeds=3), "text": made.text(seeds=3)}),
+        "weights, uneven": lambda: weights.claims(
+            {
+                "words": made.weights(seeds=3).assign(attention=lambda table: table["attention"] - 9.0),
+                "text": made.text(seeds=3).assign(
+                    weight=lambda table: table["weight"] + 0.03 * (np.arange(9) % 3)
+                ),
+            }
+        ),
+        "js, at the ends": lambda: js_gap.context_claims({"bins": edges}),
         "weights, one": lambda: weights.claims({"words": made.weights(seeds=1), "text": made.text(seeds=1)}),
         "word scores": lambda: word_scores.claims({"words": made.words()}, source="here"),
         "word scores, classes": lambda: word_scores.claims({"words": made.class_words()}, source="here"),

@@ -210,3 +210,21 @@ def test_hostile_text_is_shown_as_text():
     parser.feed(finding._repr_html_())
     assert parser.seen == ["span", "b"]
     assert parser.titles == [evil]
+
+
+def test_a_row_has_the_ends_of_every_interval():
+    ends = Interval(0.25, 0.5, level=0.9, method="by hand")
+    found = Finding(
+        "x",
+        0.375,
+        count=3,
+        measured="So.",
+        interval=ends,
+        baselines={"b": Estimate(1.0, Interval(-1, 2, 0.95, "m"))},
+    )
+    row = found.to_row()
+    assert (row["low"], row["high"], row["level"], row["interval"]) == (0.25, 0.5, 0.9, "by hand")
+    assert (row["baseline_b"], row["baseline_b_low"], row["baseline_b_high"]) == (1.0, -1.0, 2.0)
+    bare = Finding("x", 0.375, count=3, measured="So.", baselines={"b": Estimate(1.0)}).to_row()
+    assert [bare[name] for name in ("low", "high", "level", "interval")] == [None] * 4
+    assert (bare["baseline_b_low"], bare["baseline_b_high"]) == (None, None)

@@ -81,6 +81,9 @@ def crossed_means():
     found += [crossed_mean(values[:5], seeds=[7] * 5, texts=range(5), alone=alone) for alone in (False, True)]
     found += [crossed_mean(values[:6], seeds=[0] * 6, texts=[0, 0, 1, 2, 2, 2], alone=True)]
     found += [pairs_mean(TABLE[:, :pairs], within=(0.0, 0.55)) for pairs in (1, 3, 6)]
+    far = 9 * np.random.default_rng(5).normal(size=120)
+    found += [crossed_mean(far, seeds=np.repeat(np.arange(3), 40), texts=np.tile(np.arange(40), 3))]
+    found += [pairs_mean(far.reshape(40, 3))]
     found += [pairs_mean(TABLE[:1, :3])]  # one text
     found += [pairs_mean(np.tile(TABLE, (1, 40))[:, :190])]  # twenty seeds
     return [said(one) for one in found]
@@ -91,6 +94,7 @@ def of_sums():
     found = []
     for more in (
         {}, {"weights": SKEWED + 0.5}, {"clusters": copies}, {"strata": groups}, {"seed": 5},
+        {"seed": 1000}, {"seed": -1},
         {"clusters": copies, "strata": copies % 2, "weights": OTHER**2}, {"resamples": 300},
     ):  # fmt: skip
         ratio = ratios(np.column_stack([OTHER, SKEWED]), SKEWED + 0.1, **more)

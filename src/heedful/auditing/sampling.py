@@ -32,7 +32,7 @@ class Draw:
         live = [code for code in self.order if code not in leave]
         spent = sum(self.taken[code] for code in self.order if code in leave)
         sizes = np.array([len(self.order[code]) for code in live], dtype=np.int64)
-        goals = np.ceil(share * quotas(sizes, max(0, self.most - spent))).astype(np.int64)
+        goals = np.ceil(share * quotas(sizes, self.most - spent)).astype(np.int64)
         rows = [np.zeros(0, dtype=np.int64)]
         for code, goal in zip(live, goals, strict=True):
             start, end = self.taken[code], max(self.taken[code], int(goal))
@@ -52,7 +52,7 @@ def quotas(sizes: NDArray[np.int64], most: int) -> NDArray[np.int64]:
         return sizes
     least = np.minimum(sizes, EACH)
     left, rest = max(0, most - int(least.sum())), sizes - least
-    if not left or not rest.sum():
+    if not left or not rest.any():
         return least
     share = min(left, int(rest.sum())) * rest / rest.sum()
     more = np.floor(share).astype(np.int64)

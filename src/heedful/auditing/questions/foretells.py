@@ -34,7 +34,8 @@ def answer(rows: "DataFrame", asking: "Asking") -> Answer:
     skill = _beside(verdict.skill, nulls)
     said = {"yes": "Yes.", "no": "No.", "unsure": "In part."}[outcome]
     words = f"{said} This painting foretells {percent(skill)} of what the best painting could"
-    if verdict.paint is not None and verdict.first is not None:
+    if verdict.paint is not None:
+        assert verdict.first is not None
         words += (
             f"; {percent(verdict.paint)} of its paint lies on words that matter, and its strongest word is "
             f"one of them in {percent(verdict.first)} of texts"
