@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from heedful.bench.made_texts import WordStatistics, write_texts
-from heedful.bench.scale import Cost, exponent, measure_scale, scale
+from heedful.bench.scale import Cost, exponent, measure_scale, measure_streaming, scale
 from heedful.cli import app
 from heedful.data import load_data
 from heedful.data.synthetic import data_one
@@ -56,6 +56,26 @@ def test_costs_are_shown_with_their_exponents(corpus):
     found = scale(corpus, costs)
     assert found.numbers["exponents"] == {"train": pytest.approx({"seconds": 1, "bytes": 0})}
     assert found.shown[0].rows == [["train", "1.0 s, 1 MB", "2.0 s, 1 MB", "1.00", "0.00"]]
+
+
+def test_the_last_rows_can_be_the_test_split(corpus, tmp_path):
+    write_texts(tmp_path / "made.csv", WordStatistics.of(corpus), 5003, test=3000)
+    with open(tmp_path / "made.csv") as file:
+        splits = [row["split"] for row in csv.DictReader(file)]
+    assert splits == ["train"] * 2003 + ["test"] * 3000
+
+
+def test_streamed_erasure_is_shown_beside_its_first_size(corpus):
+    found = scale(corpus, [Cost("stream", 20, 1.0, 2**20), Cost("stream", 200, 9.0, 2**21)])
+    assert [table.rows for table in found.shown] == [
+        [["20", "1.0 s", "1 MB", "1.00"], ["200", "9.0 s", "2 MB", "2.00"]]
+    ]
+    assert found.numbers["streamed"][1]["ratio"] == 2
+
+
+@pytest.mark.slow
+def test_a_stream_is_measured(corpus):
+    assert [cost.texts for cost in measure_streaming(corpus, tests=[300])] == [300]
 
 
 @pytest.mark.slow

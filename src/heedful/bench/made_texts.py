@@ -63,8 +63,13 @@ class WordStatistics:
         ]
 
 
-def write_texts(path: Path, statistics: WordStatistics, count: int, *, seed: int = 0) -> int:
-    """Write so many made-up texts as CSV, or Parquet by the name's ending, chunk by chunk; the characters."""
+def write_texts(
+    path: Path, statistics: WordStatistics, count: int, *, seed: int = 0, test: int | None = None
+) -> int:
+    """Write so many made-up texts as CSV, or Parquet by the name's ending, chunk by chunk; the characters.
+
+    With `test` there is a column split, and the last so many rows of a CSV are test.
+    """
     chance = np.random.default_rng([seed, count])
     sizes = [min(CHUNK, count - first) for first in range(0, count, CHUNK)]
     characters = 0
@@ -81,10 +86,18 @@ def write_texts(path: Path, statistics: WordStatistics, count: int, *, seed: int
                     writer.write_table(pa.table([texts, labels], schema=schema))
                     characters += sum(map(len, texts))
             return characters
-        file.write(b"text,label\n")
+        file.write(b"text,label\n" if test is None else b"text,label,split\n")
+        written = 0
         for size in sizes:
             rows = statistics.draw(size, chance)
+            ends = [""] * size
+            if test is not None:
+                ends = [
+                    ",test" if row >= count - test else ",train" for row in range(written, written + size)
+                ]
             # Words have neither commas nor quotes in them: they were split at such marks.
-            file.write("".join(f"{text},{label}\n" for text, label in rows).encode())
+            lines = (f"{text},{label}{end}\n" for (text, label), end in zip(rows, ends, strict=True))
+            file.write("".join(lines).encode())
             characters += sum(len(text) for text, _ in rows)
+            written += size
     return characters

@@ -22,6 +22,8 @@ from heedful.data.corpus import Corpus
 from heedful.errors import UserError
 
 STAGES = ("prepare", "train", "scores", "erase", "audit")
+STREAM = "stream"  # erasure over test splits of their own sizes
+STREAMED, LEARNT = (20_000, 200_000), 20_000
 SIZES = (1000, 4000, 16_000, 64_000, 256_000)
 # The child says its peak on the last line of what it prints, whatever the command does there.
 _CHILD = """
@@ -90,6 +92,26 @@ def measure_scale(
                     done(1)
 
 
+def measure_streaming(
+    corpus: Corpus,
+    *,
+    tests: Sequence[int] = STREAMED,
+    model: str = "dp",
+    seed: int = 0,
+    done: Callable[[int], None] = lambda count: None,
+) -> Iterator[Cost]:
+    """Erase test splits of so many and so many texts with models trained on as many texts each."""
+    statistics = WordStatistics.of(corpus)
+    for size in tests:
+        with tempfile.TemporaryDirectory(prefix="heedful-scale-") as name:
+            folder = Path(name)
+            write_texts(folder / "texts.csv", statistics, LEARNT + size, seed=seed, test=size)
+            asked = commands(folder / "texts.csv", folder, model=model)
+            _measured(asked["train"])
+            yield Cost(STREAM, size, *_measured(asked["erase"]))
+            done(1)
+
+
 def exponent(texts: Sequence[int], cost: Sequence[float]) -> float:
     """p of c·Nᵖ, by least squares of the logarithms over the larger half of the sizes (at least two)."""
     order = np.argsort(texts)[-max(2, (len(texts) + 1) // 2) :]
@@ -99,6 +121,8 @@ def exponent(texts: Sequence[int], cost: Sequence[float]) -> float:
 
 def scale(corpus: Corpus, costs: Sequence[Cost]) -> Found:
     """A table of the costs, and the exponents where there are two sizes or more."""
+    streamed = [cost for cost in costs if cost.stage == STREAM]
+    costs = [cost for cost in costs if cost.stage != STREAM]
     sizes = sorted({cost.texts for cost in costs})
     rows, fitted = [], {}
     for stage in dict.fromkeys(cost.stage for cost in costs):
@@ -120,7 +144,22 @@ def scale(corpus: Corpus, costs: Sequence[Cost]) -> Found:
         "costs": [vars(cost) for cost in costs],
         "exponents": fitted,
     }
-    return Found(numbers, (table,))
+    tables = [table] if costs else []
+    if streamed:
+        least = streamed[0].bytes
+        numbers["streamed"] = [{**vars(cost), "ratio": cost.bytes / least} for cost in streamed]
+        rows = [
+            [
+                f"{cost.texts:,}",
+                f"{cost.seconds:.1f} s",
+                f"{cost.bytes / 2**20:.0f} MB",
+                f"{cost.bytes / least:.2f}",
+            ]
+            for cost in streamed
+        ]
+        columns = ["test texts", "time", "peak memory", "of the first"]
+        tables.append(Table(f"Erasing texts by the word statistics of {corpus.name}", columns, rows))
+    return Found(numbers, tuple(tables))
 
 
 def _measured(command: Sequence[str]) -> tuple[float, int]:

@@ -1,6 +1,6 @@
 """`heedful bench scale`: what more texts cost."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -14,7 +14,10 @@ def scale(
     ] = "1000,4000,16000,64000,256000",
     part: Annotated[
         list[str] | None,
-        typer.Option(help="prepare, train, scores, erase or audit; all unless said. Repeatable."),
+        typer.Option(
+            help="prepare, train, scores, erase, audit, or stream (erasing 20,000 and 200,000 texts); all "
+            "unless said. Repeatable."
+        ),
     ] = None,
     corpus: Annotated[str, typer.Option(help="Whose words and lengths the texts have.")] = "sst",
     model: Annotated[str, typer.Option(help="A model or a preset by name.")] = "dp",
@@ -27,7 +30,7 @@ def scale(
     Texts are made up by the word frequencies and lengths of a real corpus, and each command is a process of
     its own. Example: `heedful bench scale --texts 1000,4000,16000`
     """
-    from heedful.bench.scale import STAGES, measure_scale
+    from heedful.bench.scale import STAGES, STREAM, STREAMED, measure_scale, measure_streaming
     from heedful.bench.scale import scale as shown
     from heedful.data import load_data
     from heedful.errors import UserError, choose_from
@@ -35,10 +38,15 @@ def scale(
     sizes = [int(one) if one.strip().isdecimal() else 0 for one in texts.split(",")]
     if not all(200 <= size <= 10_000_000 for size in sizes):
         raise UserError(f"Between 200 and 10,000,000 texts can be made, not {texts}.")
-    stages = [choose_from("part of `heedful bench scale`", name, STAGES) for name in part or STAGES]
+    known = (*STAGES, STREAM)
+    chosen = [choose_from("part of `heedful bench scale`", name, known) for name in part or known]
+    stages = [name for name in chosen if name != STREAM]
     source = load_data(corpus, data_dir=data_dir)
-    with progress("commands", len(sizes) * len(stages)) as advance:
-        costs = list(measure_scale(source, sizes, stages=stages, model=model, seed=seed, done=advance))
+    streams = len(STREAMED) if STREAM in chosen else 0
+    with progress("commands", len(sizes) * len(stages) + streams) as advance:
+        about: dict[str, Any] = {"model": model, "seed": seed, "done": advance}
+        costs = list(measure_scale(source, sizes, stages=stages, **about)) if stages else []
+        costs += measure_streaming(source, **about) if streams else ()
     found = shown(source, costs)
     if as_json:
         print_json({"schema": 1, **found.numbers})
