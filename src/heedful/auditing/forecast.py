@@ -6,6 +6,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, replace
 from functools import cached_property, partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from heedful.auditing.questions import QUESTIONS, NotAsked
 from heedful.auditing.reading import DEAR_TEXTS, ReadSubject, evenly, hidden_maps
 from heedful.auditing.result import PAGE
 from heedful.data.corpus import Corpus
+from heedful.drawing import new_figure, save_figure, styled
 from heedful.models.building import Classifier
 from heedful.models.settings import ModelSettings
 from heedful.records.wording import lasting
@@ -34,7 +36,7 @@ from heedful.trials.stream import Trial, batch_of, lengths_of
 FEW = {"train": 256, "dev": 64, "test": 64}  # texts of a short training
 TRIED, TRIED_CLOSED = 3, 24  # texts that are read many times to see how long it takes
 TRIED_OTHERS = 64  # texts of our own models that the other questions are tried on
-DRAWING = 5.0  # seconds of what does not hang on the texts: intervals, figures, the page
+FIGURES = 25  # times one figure: what does not hang on the texts takes about so long
 ANNOUNCED = "announced, at most"  # beside the stages' seconds
 
 
@@ -80,7 +82,7 @@ def announce(asking: Asking) -> list[str]:
         "reading": reading_seconds(asking),
         "other questions": question_seconds(asking),
         "texts to browse": browsing_seconds(asking),
-        "figures and page": DRAWING,
+        "intervals, figures and page": drawing_seconds(),
     }
     run = audited.run
     if run is not None and audited.can_train:
@@ -134,6 +136,19 @@ def browsing_seconds(asking: Asking) -> float:
     shown = min(MOST, plan.reading.texts or MOST, len(plan.pool))
     words = min(MOST_WORDS, shown * lengths[plan.pool].mean())
     return float(taken * words / max(1, lengths[few].sum()))
+
+
+def drawing_seconds() -> float:
+    """Of intervals, figures and the page, which hardly hang on the texts: one figure is tried."""
+
+    def draw() -> None:
+        with styled():
+            figure = new_figure()
+            figure.subplots().hist(range(40))
+        save_figure(figure, Path(folder) / "tried")
+
+    with TemporaryDirectory() as folder:
+        return FIGURES * _seconds(draw, warm=True)
 
 
 def question_seconds(asking: Asking) -> float:
