@@ -291,6 +291,7 @@ def draw(outcomes: Sequence[Outcome], figure: "Figure") -> None:
         color=[GREY, GREY, ORANGE, BLUE, GREY],
     )
     rates.bar_label(bars, fmt="%.3f", padding=4)
+    rates.tick_params(axis="x", labelsize=8.5)
     rates.set_ylim(0, 1.05)
     rates.set_ylabel("HR@10 among 99 others")
     rates.spines[["top", "right"]].set_visible(False)
@@ -305,7 +306,8 @@ def draw_artists(axes: "Axes", picture: Mapping[str, Any]) -> None:
         said = ", ".join(f"{tag} {weight:.2f}" for tag, weight in artist["tags"])
         axes.text(artist["weight"] + 0.02 * widest, place, said, va="center", fontsize=7.5)
     axes.axvline(picture["even"], color=GREY, ls="--", lw=1)
-    axes.set_xlim(0, 2.4 * widest)
+    axes.set_xlim(0, 2.4 * widest)  # room for the tags
+    axes.set_xticks([tick for tick in axes.get_xticks() if tick <= widest])
     axes.set_yticks(places, [artist["name"] for artist in artists], fontsize=8)
     axes.invert_yaxis()
     axes.set_xlabel("weight of an artist (dashed: all alike), and its four most read tags")
