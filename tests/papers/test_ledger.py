@@ -78,3 +78,11 @@ def test_nothing_published_is_one_sentence(tmp_path):
     result = CliRunner().invoke(app, ["ledger", str(tmp_path)])
     assert result.exit_code == 2
     assert "has no published results" in result.output
+
+
+def test_the_page_in_the_docs_is_that_of_the_published_results():
+    """After publishing: `heedful ledger`, and copy ledger.html to docs/claims.html, ledger.csv beside it."""
+    rows = ledger_rows(read_published(RESULTS))
+    docs = RESULTS.parent
+    assert (docs / "claims.html").read_text(encoding="utf-8") == ledger_page(rows)
+    assert (docs / "claims.csv").read_text(encoding="utf-8") == rows.to_csv(index=False, lineterminator="\n")
