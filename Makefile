@@ -29,7 +29,7 @@ quick: $(VENV)/.test  ## the fast tests only
 slow: $(VENV)/.nightly   ## what takes too long for CI: a thousand damaged folders, all types of transformers, real ones
 	$(PYTEST) -m nightly
 
-# Of its own, because counting lines makes the suite slower: CONTRIBUTING says by how much.
+# Of its own and without a floor: neither what counting costs nor the share of the whole suite was measured yet.
 cover: $(VENV)/.test  ## the tests with the lines they run counted
 	$(PYTEST) -m "not docs and not nightly" --cov=heedful --cov-report=term:skip-covered
 
@@ -62,7 +62,8 @@ TRIED := --constraint constraints-$@.txt --editable '.[fast,sklearn]' pytest pyt
 oldest newest:   ## the core's fast tests with the oldest and with the newest versions allowed
 	$(PYTHON) -m venv .$@
 	.$@/bin/pip install --quiet --disable-pip-version-check $(TRIED)
-	OMP_NUM_THREADS=1 .$@/bin/python -m pytest --numprocesses auto --quiet -m "not slow and not docs and not nightly" $(CORE)
+	OMP_NUM_THREADS=1 .$@/bin/python -m pytest --numprocesses auto --quiet \
+		-W "ignore:.*_register_pytree_node:FutureWarning" -m "not slow and not docs and not nightly" $(CORE)
 
 format: $(VENV)/.test ## rewrite the code in the project's format
 	$(BIN)/ruff check --fix .
