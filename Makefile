@@ -57,7 +57,7 @@ wheel: $(VENV)/.test  ## build wheel and source archive, install into an empty e
 
 # The oldest and the newest versions that were tried. Torch from a package index may bring gigabytes of accelerator packages.
 CORE := tests/attention tests/records tests/models tests/training tests/trials tests/understanding
-TRIED := --constraint constraints-$@.txt --editable '.[fast,sklearn]' pytest pytest-xdist hypothesis entmax captum
+TRIED = --constraint constraints-$@.txt --editable '.[fast,sklearn]' pytest pytest-xdist hypothesis entmax captum
 
 oldest newest:   ## the core's fast tests with the oldest and with the newest versions allowed
 	$(PYTHON) -m venv .$@
