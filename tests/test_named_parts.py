@@ -8,6 +8,8 @@ SOURCE = ROOT / "src" / "heedful"
 FOLDERS = "|".join(path.parent.name for path in SOURCE.glob("*/__init__.py"))
 NAMED = re.compile(rf"(?<![\w/.\"-])heedful(?:\.[a-z_]\w*)+|(?<=`)(?:{FOLDERS})\.[a-z_]\w*(?:\.\w+)*(?=`)")
 
+NO_PARTS = ("__file__", ".csv", ".json", ".toml", ".md", ".html", ".parquet")
+
 
 def stands(name: str) -> bool:
     """Whether the folders and the file of a dotted name are there, and what comes after is written in it."""
@@ -29,7 +31,7 @@ def test_names_in_code_and_pages_stand_for_something():
     for path in [*SOURCE.rglob("*.py"), *(ROOT / "examples").glob("*.py"), *pages]:
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
             for name in NAMED.findall(line):
-                if not name.endswith("__file__") and not stands(name):
+                if not name.endswith(NO_PARTS) and not stands(name):
                     missing.append(f"{path.relative_to(ROOT)}:{number} {name}")
     assert missing == []
 
