@@ -233,6 +233,7 @@ def test_a_class_in_which_no_word_does_anything_is_no_error():
     assert found.reasons == ("For texts decided “bad”: Deleting words hardly moves the model here.",)
     alike = read(part(rows, rows["decided"] == 0, blank=1.0))
     assert alike.classes[0].skill is None
+    assert alike.classes[0].reading == CARE
     assert alike.reading == CARE
     assert alike.reasons[0] == "For texts decided “bad”: its skill cannot be told."
     assert read(rows_of(**nothing)).reading == UNKNOWN
@@ -390,6 +391,9 @@ def test_another_way_to_take_words_out_that_surely_says_otherwise_caps_the_readi
     wrong = rows_of(**of_map(told=0.0, paint=0.0, first=0.0))
     assert read(wrong, operator=operator(told=LIMITS.skill - STEP)).reading == NOT_SHOWN
     assert read(wrong, operator=operator(told=LIMITS.skill)).reading == CARE
+    wide = rows_of(16, told_attention=np.resize([-2.0, -2.0, 3.0, 3.0], 16))
+    assert read(wrong, operator=wide).operator.interval.high > LIMITS.skill
+    assert read(wrong, operator=wide).reading == NOT_SHOWN  # it may say otherwise, but not surely
     care = rows_of(**of_map(told=0.5))
     assert read(care, operator=operator(told=1.0)).reading == CARE
 

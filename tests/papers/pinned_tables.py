@@ -33,7 +33,7 @@ from heedful.papers.wiegreffe_pinter import adversarial, diagnostic, seeds, unif
 from heedful.records import Finding, Interval
 from heedful.study import pooling
 from heedful.study.controls import Controls
-from heedful.study.seeds import pair_columns, seeds_findings
+from heedful.study.seeds import pair_columns, pairs_finding, seeds_findings
 
 NAN = float("nan")
 PAIRS = (("attention", "gradient"), ("attention", "leave-one-out"), ("gradient", "leave-one-out"))
@@ -480,6 +480,13 @@ def cases():
             agreement_table(ends, wide=0.4, count=5, runs=3)
         ),
         "agreement, other ends": lambda: agreement.claims(agreement_table(turned, wide=0.4, count=5, runs=3)),
+        "agreement, printed": lambda: [
+            claim
+            for count in (agreement.QUICK_LIMIT, agreement.QUICK_LIMIT + 1)
+            for claim in agreement.claims(
+                {"agreement": agreement_table(strong, count=count)["agreement"].assign(corpus="sst")}
+            )
+        ],
         "agreement, one": lambda: agreement.claims(agreement_table({MAIN: (0.5, 0.5, 0.5)}, count=9, runs=1)),
         "adversary": lambda: adversary.claims(moved()),
         "adversary, found": lambda: adversary.findings(moved()),
@@ -506,6 +513,7 @@ def cases():
         "adversarial, all alike": lambda: adversarial.claims(curve((0.0, 0.0), 0.5, usual=0.99)),
         "adversarial": lambda: adversarial.claims(curve((0.01, 0.02), 0.5)),
         "adversarial, found": lambda: adversarial.findings(curve((0.01, 0.98), 0.68)),
+        "adversarial, far off, found": lambda: adversarial.findings(curve((0.0, 0.5), 0.68, usual=0.999)),
         "adversarial, otherwise": lambda: adversarial.claims(curve((0.01, 0.9), 0.5)),
         "adversarial, never alike": lambda: adversarial.claims(curve((0.9, 0.8), 0.5)),
         "adversarial, no seeds": lambda: adversarial.claims(curve((0.01, 0.02), 0.5, others=0)),
@@ -522,6 +530,14 @@ def cases():
         "seeds, always": lambda: [
             *seeds_findings(agreeing(1.0, shuffled=0.0), seeds=3),
             *seeds_findings(agreeing(0.0, shuffled=1.0), seeds=3),
+            pairs_finding(
+                agreeing(0.5, shuffled=0.5)[pair_columns("overlap", 3)],
+                "overlap",
+                seeds=3,
+                name="x",
+                measured="So",
+                within=(0.0, 1.0),
+            ),
         ],
         "sanity": lambda: sanity.claims(sane()),
         "sanity, found": lambda: sanity.findings(sane(apart=far)),
@@ -535,6 +551,7 @@ def cases():
         "js, negative": lambda: [*js_gap.negative_claims(both), *js_gap.negative_claims(other)],
         "removed": lambda: [*removed.encoder_claims(both), *removed.encoder_claims(other)],
         "removed, all": lambda: removed.EXPERIMENTS["serrano-smith-fig10"].claims(both),
+        "removed, two": lambda: removed._claims(removed.late_claims, removed.mass_claims)(both),
         "removed, unbounded": lambda: removed.bare_claims({"findings": rows.assign(high=NAN)}),
         "js, nothing in common": lambda: js_gap.context_claims({"bins": bins().query("model == 'han-rnn'")}),
         "removed, late": lambda: [*removed.late_claims(both), *removed.late_claims(other)],
@@ -612,6 +629,14 @@ def cases():
             }
         ),
         "weights": lambda: weights.claims({"words": made.weights(seeds=3), "text": made.text(seeds=3)}),
+        "weights, by number": lambda: weights.claims(
+            {
+                "words": made.weights(seeds=3).assign(
+                    attention=lambda table: table["attention"] - 7 - 2.4 * (table["type"] == "negative")
+                ),
+                "text": made.text(seeds=3),
+            }
+        ),
         "weights, uneven": lambda: weights.claims(
             {
                 "words": made.weights(seeds=3).assign(attention=lambda table: table["attention"] - 9.0),

@@ -29,7 +29,7 @@ def told(one) -> list:
         *claimed,
         effect.name,
         effect.value,
-        *(("no interval",) if ends is None else (ends.low, ends.high, ends.method)),
+        *(("no interval",) if ends is None else (ends.low, ends.high, ends.level, ends.method)),
         f"n = {effect.count}, {effect.seeds} seeds, {effect.kind}, {effect.unit}, {effect.better}",
         [[name, beside.value] for name, beside in effect.baselines.items()],
         hashlib.blake2b(words.encode(), digest_size=4).hexdigest(),

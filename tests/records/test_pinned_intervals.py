@@ -113,6 +113,7 @@ def two_ratios():
     first, second = both[0].copy(), both[1].copy()
     first[:6], second[-5:] = 0, 0  # some texts are known to one alone
     found += difference_of_ratios(first, second, texts=np.arange(23))
+    found += difference_of_ratios(*both, texts=np.zeros(23))  # one text
     halves = np.concatenate([first, 0 * first]), np.concatenate([0 * second, second])
     found += difference_of_ratios(*halves, texts=np.tile(np.arange(23), 2))
     return [said(one) for one in found]
@@ -176,7 +177,9 @@ def refused():
             lambda: pairs_mean(TABLE[:, 0]), lambda: pairs_mean([[nan]]), lambda: pairs_mean(TABLE[:0]),
             lambda: ratio_of_means([1.0], [0.0]), lambda: ratio_of_means([1.0], [1.0, 2.0]),
             lambda: bootstrap_interval([]), lambda: bootstrap_interval([1.0, nan]),
-            lambda: bootstrap_interval([1.0, 2.0], resamples=0), lambda: paired_difference([1.0], [1.0, 2.0]),
+            lambda: bootstrap_interval([1.0, 2.0], resamples=0),
+            lambda: bootstrap_interval([1.0, 2.0], resamples=1),
+            lambda: ratio_of_means([[1.0, 1.0]], [[1.0, 0.0]]), lambda: paired_difference([1.0], [1.0, 2.0]),
             lambda: finite("x", "it"), lambda: finite(inf, "it"),
         )
     ]  # fmt: skip
@@ -204,6 +207,14 @@ def test_a_paired_ratio_is_the_ratio_of_sums():
     first, second = [[1.0, 2.0], [3.0, 6.0]], [[4.0, 2.0], [2.0, 2.0]]
     one, two, apart = difference_of_ratios(first, second, texts=[0, 1])
     assert (one.value, two.value, apart.value) == (0.5, 1.5, 1.0)
+
+
+@pytest.mark.parametrize("which", [0, 1])
+def test_a_ratio_of_nothing_is_refused(which):
+    tables = [np.ones((3, 2)), np.ones((3, 2))]
+    tables[which] = np.zeros((3, 2))
+    with pytest.raises(ValueError, match="a ratio of nothing"):
+        difference_of_ratios(*tables, texts=range(3))
 
 
 if __name__ == "__main__":
