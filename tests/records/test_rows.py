@@ -219,3 +219,10 @@ def test_records_load_neither_torch_nor_what_only_a_query_needs():
     code = "import sys, heedful.records; print({'torch', 'duckdb', 'pandas', 'scipy'} & set(sys.modules))"
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert shown.stdout.strip() == "set()"
+
+
+def test_sql_without_its_extra_says_which(tmp_path, monkeypatch):
+    append_rows(tmp_path / "rows", [{"a": 1}])
+    monkeypatch.setitem(sys.modules, "duckdb", None)
+    with pytest.raises(UserError, match=r"SQL over records needs .* 'heedful\[sql\]'"):
+        query(tmp_path / "rows", "SELECT * FROM records")
