@@ -314,17 +314,22 @@ def cluster(engine: Engine) -> Iterator[str]:
         yield str(engine.scheduler)
         return
     quietly()
-    with (
-        dask.config.set({"distributed.nanny.pre-spawn-environ": ONE_THREAD}),
-        LocalCluster(
-            n_workers=engine.workers or cores(),
-            threads_per_worker=1,
-            host=LOOPBACK,
-            dashboard_address=f"{LOOPBACK}:0",  # any port that is free: two studies may run at once
-            silence_logs=logging.CRITICAL,
-        ) as started,
-    ):
-        yield started.scheduler_address
+    with dask.config.set({"distributed.nanny.pre-spawn-environ": ONE_THREAD}):
+        try:
+            started = LocalCluster(
+                n_workers=engine.workers or cores(),
+                threads_per_worker=1,
+                host=LOOPBACK,
+                dashboard_address=f"{LOOPBACK}:0",  # any port that is free: two studies may run at once
+                silence_logs=logging.CRITICAL,
+            )
+        except RuntimeError as error:
+            raise UserError(
+                f"The workers could not be started ({error}): in a script of your own, call heedful below "
+                "`if __name__ == '__main__':`, because each worker runs the script's first lines too."
+            ) from error
+        with started:
+            yield started.scheduler_address
 
 
 def count_workers(address: str) -> int:
