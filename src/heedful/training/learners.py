@@ -100,8 +100,8 @@ def kernel_form(model: Classifier, settings: TrainingSettings) -> KernelForm | N
     if unencoded and isinstance(model.words.attention, UniformAttention) and not settings.penalty:
         return KernelForm("dp", {"context": torch.zeros_like(model.head.weight[0])}, math.inf)
     score = softmax_score(model)
-    if score is None or score.context is None:
-        return None
+    if not isinstance(score, DotScore | AdditiveScore) or score.context is None:
+        return None  # a score of the user's has no context
     if isinstance(score, DotScore) and unencoded:
         return KernelForm("dp", {"context": score.context}, score.scale)
     if settings.penalty:
