@@ -63,7 +63,7 @@ oldest newest:   ## the core's fast tests with the oldest and with the newest ve
 	$(PYTHON) -m venv .$@
 	.$@/bin/pip install --quiet --disable-pip-version-check $(TRIED)
 	OMP_NUM_THREADS=1 .$@/bin/python -m pytest --numprocesses auto --quiet \
-		-W "ignore:.*_register_pytree_node:FutureWarning" -m "not slow and not docs and not nightly" $(CORE)
+		-W "ignore::FutureWarning" -m "not slow and not docs and not nightly" $(CORE)
 
 format: $(VENV)/.test ## rewrite the code in the project's format
 	$(BIN)/ruff check --fix .
