@@ -1,5 +1,7 @@
 """The catalogue is as it says, and attention finds the clicks that were meant."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -52,7 +54,8 @@ def test_training_follows_from_the_seed_and_leaves_torchs_own_generator_alone():
 
 @pytest.mark.slow
 def test_attention_beats_equal_matrix_factorisation_and_looks_at_meant_clicks():
-    comparison = compare_entry(ENTRY, seeds=(0, 1, 2), size="small")
+    made_up = replace(ENTRY, real=None)  # also where the real data are at hand
+    comparison = compare_entry(made_up, seeds=(0, 1, 2), size="small")
     assert comparison.passes
     outcome = comparison.outcomes[0]
     assert abs(outcome.parameters / outcome.baseline_parameters - 1) < 0.02
