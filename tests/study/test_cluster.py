@@ -232,7 +232,7 @@ def test_a_job_that_is_sent_names_no_path_of_ours_and_texts_by_their_fingerprint
             let_go(name)
 
 
-def test_files_arrive_as_they_were_sent_the_mark_of_a_finished_run_last(tmp_path, monkeypatch):
+def test_files_arrive_as_they_were_sent(tmp_path):
     run = tmp_path / "runs" / "one"
     run.mkdir(parents=True)
     for name in ("result.json", "settings.toml", ".lock"):
@@ -243,11 +243,28 @@ def test_files_arrive_as_they_were_sent_the_mark_of_a_finished_run_last(tmp_path
     assert pack(tmp_path / "there") == parcel
     assert fingerprint(parcel) == fingerprint(dict(reversed(parcel.items())))
     assert fingerprint(parcel) != fingerprint({**parcel, "runs/one/result.json": b""})
-    written = []
-    monkeypatch.setattr(parcels_module, "write_atomically", lambda path, mode: written.append(path.name))
-    with pytest.raises(TypeError):  # of the stand-in, which is no context
-        unpack(parcel, tmp_path)
-    assert written == ["settings.toml"]
+
+
+def test_a_client_killed_between_two_files_leaves_none_that_vouches_for_a_missing_one(tmp_path, monkeypatch):
+    names = ["records/part-one.parquet", "runs/one/result.json", "runs/one/weights.safetensors"]
+    whole = parcels_module.write_atomically
+
+    def killed_after(count):
+        left = iter(range(count))
+
+        def write(path, mode):
+            if next(left, None) is None:
+                raise KeyboardInterrupt
+            return whole(path, mode)
+
+        monkeypatch.setattr(parcels_module, "write_atomically", write)
+
+    for count in range(len(names)):
+        killed_after(count)
+        folder = tmp_path / str(count)
+        with pytest.raises(KeyboardInterrupt):
+            unpack(dict.fromkeys(names, b"x"), folder)
+        assert list(pack(folder)) == sorted(names[::-1][:count])
 
 
 @pytest.mark.parametrize("name", ["../outside", "/outside", "runs/../../outside"])
