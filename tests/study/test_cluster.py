@@ -18,6 +18,7 @@ from typer.testing import CliRunner
 from heedful.cli import app
 from heedful.errors import UserError
 from heedful.records import read_rows
+from heedful.study import cluster as cluster_module
 from heedful.study import load_study, run_study
 from heedful.study import parcels as parcels_module
 from heedful.study.cells import Job
@@ -272,6 +273,13 @@ def test_a_worker_cannot_write_outside_the_folder_of_results(name, tmp_path):
     with pytest.raises(UserError, match="outside the folder"):
         unpack({name: b"x"}, tmp_path / "results")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("address", ["nowhere", "tcp://127.0.0.1", "http://127.0.0.1:9", "tcp://a:b"])
+def test_what_is_no_address_never_reaches_dask_whose_client_would_complain_at_the_end(address, monkeypatch):
+    monkeypatch.setattr(cluster_module, "Client", lambda *_, **__: pytest.fail("a client was made"))
+    with pytest.raises(UserError, match="tcp://HOST:PORT"):
+        cluster_module.count_workers(address)
 
 
 def test_a_scheduler_that_is_not_there_and_workers_that_are_not_ours_are_sentences(study_file, tmp_path):

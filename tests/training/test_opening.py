@@ -17,6 +17,7 @@ from transformers import pipeline
 import heedful
 from heedful.errors import UserError
 from heedful.training import train
+from heedful.training.model_by_name import Asked, open_model
 from heedful.training.opening import open_any
 from heedful.training.run import Run
 
@@ -115,6 +116,15 @@ def test_a_pipeline_for_something_else_is_refused(network):
     other = type("Pipeline", (), {"task": "translation", "model": network, "tokenizer": wordpiece()})()
     with pytest.raises(UserError, match="is for translation"):
         heedful.explain(other, TEXT)
+
+
+@pytest.mark.parametrize("asked", [Asked(system="be good"), Asked(chat=True), Asked(threshold=0.0)])
+@pytest.mark.parametrize("opened", [open_any, open_model])
+def test_a_run_decides_as_it_was_trained_and_is_asked_nothing_else(opened, asked, run, tmp_path):
+    run.save(tmp_path / "run")
+    opened(tmp_path / "run", asked=Asked())
+    with pytest.raises(UserError, match=asked.options.split()[0]):
+        opened(tmp_path / "run", asked=asked)
 
 
 def test_several_texts_are_read_one_by_one(run, small_corpus):

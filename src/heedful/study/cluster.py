@@ -25,6 +25,7 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
+from urllib.parse import urlsplit
 
 from heedful.data.corpus import Corpus
 from heedful.errors import UserError
@@ -338,7 +339,19 @@ def count_workers(address: str) -> int:
         return max(1, len(client.nthreads()))
 
 
+def host_of(address: str) -> str:
+    """The host of a scheduler's address; what is none is refused before Dask waits for it."""
+    try:
+        place = urlsplit(address)
+        if place.scheme in ("tcp", "tls") and place.hostname and place.port:
+            return place.hostname
+    except ValueError:
+        pass
+    raise UserError(f"{address!r} is no address of a scheduler: write tcp://HOST:PORT, or {LOCAL}.")
+
+
 def _connect(address: str, timeout: float = 10.0) -> Client:
+    host_of(address)
     quietly()
     try:
         return Client(address, timeout=timeout, set_as_default=False, name="heedful")
@@ -346,10 +359,6 @@ def _connect(address: str, timeout: float = 10.0) -> Client:
         raise UserError(
             f"There is no Dask scheduler at {address}: start one with `dask scheduler --host {LOOPBACK}`, "
             "and workers with `heedful worker`."
-        ) from None
-    except ValueError as error:
-        raise UserError(
-            f"{address!r} is no address of a scheduler ({error}): write tcp://HOST:PORT, or {LOCAL}."
         ) from None
 
 

@@ -11,7 +11,7 @@ from contextlib import suppress
 from urllib.parse import urlsplit
 
 from heedful.errors import UserError
-from heedful.study.cluster import LOOPBACK, quietly
+from heedful.study.cluster import LOOPBACK, host_of, quietly
 from heedful.study.processes import ONE_THREAD, cores
 
 import dask  # isort: skip  # that it is there, and if not what to do, is said by the import above
@@ -37,7 +37,7 @@ def serve_workers(
     """
     if workers is not None and workers < 1:
         raise UserError(f"There must be at least one worker, but workers is {workers}.")
-    far = _host_of(address) not in (LOOPBACK, "localhost", "::1")
+    far = host_of(address) not in (LOOPBACK, "localhost", "::1")
     if far and host is None:
         raise UserError(
             f"{address} is another machine, which must reach the workers, and so can others: name the "
@@ -111,13 +111,3 @@ async def _is_there(address: str) -> bool:
         writer.close()
         return True
     return False
-
-
-def _host_of(address: str) -> str:
-    try:
-        place = urlsplit(address)
-        if place.scheme in ("tcp", "tls") and place.hostname and place.port:
-            return place.hostname
-    except ValueError:
-        pass
-    raise UserError(f"{address!r} is no address of a scheduler: write tcp://HOST:PORT.")

@@ -9,7 +9,7 @@ from heedful.errors import UserError
 from heedful.models.subject import Subject
 from heedful.models.transformers import TransformerSubject, load_transformer
 from heedful.training.devices import find_device
-from heedful.training.run import load_run
+from heedful.training.run import Run, load_run
 
 HUB = "hf:"
 
@@ -64,4 +64,11 @@ def open_model(name: str | Path, *, device: str = "cpu", asked: Asked | None = N
     """The model that a run's folder or hf:PATH_OR_NAME names."""
     if is_of_hub(name):
         return open_of_hub(name, device=device, asked=asked)
-    return load_run(name, device=device).model
+    return open_run(name, device=device, asked=asked).model
+
+
+def open_run(name: str | Path, *, device: str = "cpu", asked: Asked | None = None) -> Run:
+    """The run in a folder, which decides as it was trained to: nothing can be asked of it."""
+    if asked is not None and asked.options:
+        raise UserError(f"{asked.options} is for a transformer (hf:NAME); {name} decides as it was trained.")
+    return load_run(name, device=device)

@@ -14,8 +14,8 @@ from heedful.models.black_box import BlackBox
 from heedful.models.pretrained import quietly
 from heedful.models.subject import Subject
 from heedful.models.transformers import TransformerSubject
-from heedful.training.model_by_name import HUB, Asked, is_of_hub, open_of_hub
-from heedful.training.run import Run, load_run
+from heedful.training.model_by_name import HUB, Asked, is_of_hub, open_of_hub, open_run
+from heedful.training.run import Run
 
 Kind = Literal["run", "huggingface", "module"]
 TASKS = ("text-classification", "sentiment-analysis")
@@ -84,7 +84,7 @@ def _by_name(name: str | Path, *, device: str, asked: Asked | None) -> Opened:
     if not is_of_hub(name) and is_of_transformers(name):
         name = f"{HUB}{name}"
     if not is_of_hub(name):
-        return _of_run(load_run(name, device=device))
+        return _of_run(open_run(name, device=device, asked=asked))
     subject = open_of_hub(name, device=device, asked=asked)
     asked = asked or Asked()
     shown = Path(subject.name).name + ("" if asked.label is None else f" ({asked.label})")
