@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -21,6 +20,7 @@ from heedful.drawing import BLUE, GREY, ORANGE
 from heedful.gallery.entry import Outcome, RealTask, Size
 from heedful.gallery.learning import as_large, parameters_of
 from heedful.gallery.listening import ARTISTS, NONE, PLAYS, TAGS, Listening, read_listening
+from heedful.gallery.over_seeds import mean_and_bar
 from heedful.gallery.ranking import gain, hit_rate, ranks
 from heedful.gallery.seeded import seeded
 from heedful.training.devices import one_thread
@@ -281,12 +281,11 @@ def draw(outcomes: Sequence[Outcome], figure: "Figure") -> None:
     draw_artists(artists, outcomes[0].picture)
     seeds = [outcome.picture["rates"] for outcome in outcomes]
     kinds = (POPULARITY, "factors", "average", "attention", NEIGHBOURS)
-    values = np.array([[by[kind] for kind in kinds] for by in seeds])
-    mean = values.mean(0)
+    mean, bar = mean_and_bar([[by[kind] for kind in kinds] for by in seeds])
     bars = rates.bar(
         kinds,
         mean,
-        yerr=[mean - values.min(0), values.max(0) - mean],
+        yerr=bar,
         capsize=3,
         color=[GREY, GREY, ORANGE, BLUE, GREY],
     )

@@ -19,6 +19,7 @@ from heedful.data.vocabulary import PADDING_ID
 from heedful.drawing import BLUE, GREY, ORANGE
 from heedful.gallery.entry import Outcome, RealTask, Size
 from heedful.gallery.learning import as_large, parameters_of
+from heedful.gallery.over_seeds import mean_and_bar
 from heedful.gallery.painting import paint_lines, wrap
 from heedful.gallery.rated_reviews import FILE, REVIEWS, WORDS, Ratings, Reviews, read_reviews
 from heedful.gallery.seeded import seeded
@@ -223,12 +224,11 @@ def draw(outcomes: Sequence[Outcome], figure: "Figure") -> None:
     paint_lines(page, wrap(painted, 70), columns=70)
     errors: Any = figure.add_axes((0.72, 0.13, 0.26, 0.75))
     kinds = ("mean", "biases", "no gates", "gates")
-    values = np.array([[outcome.picture["errors"][kind] for kind in kinds] for outcome in outcomes])
-    mean = values.mean(0)
+    mean, bar = mean_and_bar([[outcome.picture["errors"][kind] for kind in kinds] for outcome in outcomes])
     bars = errors.bar(
         kinds,
         mean,
-        yerr=[mean - values.min(0), values.max(0) - mean],
+        yerr=bar,
         capsize=3,
         color=[GREY, GREY, ORANGE, BLUE],
     )

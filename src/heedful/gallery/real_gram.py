@@ -19,6 +19,7 @@ from heedful.drawing import BLUE, GREY, ORANGE, PURPLE
 from heedful.gallery.entry import Outcome, RealTask, Size
 from heedful.gallery.hospital import CODES, NONE, STAYS, Hospital, NextStays, read_hospital
 from heedful.gallery.learning import as_large, learn, parameters_of
+from heedful.gallery.over_seeds import mean_and_bar
 from heedful.gallery.seeded import seeded
 from heedful.training.devices import one_thread
 
@@ -257,12 +258,11 @@ def draw(outcomes: Sequence[Outcome], figure: "Figure") -> None:
 def draw_lines(axes: "Axes", seeds: Sequence[dict[str, dict[str, float]]]) -> None:
     """One line a model, the mean over seeds; a bar from the lowest seed to the highest."""
     for kind in (*KINDS, "counts"):
-        values = np.array([list(by[kind].values()) for by in seeds])
-        mean = values.mean(0)
+        mean, bar = mean_and_bar([list(by[kind].values()) for by in seeds])
         axes.errorbar(
             list(seeds[0][kind]),
             mean,
-            [mean - values.min(0), values.max(0) - mean],
+            bar,
             color=KINDS.get(kind, "black"),
             fmt=":" if kind == "counts" else "o-",
             capsize=2,

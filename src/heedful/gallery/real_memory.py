@@ -25,6 +25,7 @@ from heedful.gallery.babi import FILE, Babi, Questions, read_babi
 from heedful.gallery.entry import Outcome, Published, RealTask, Size
 from heedful.gallery.learning import as_large, learn, parameters_of
 from heedful.gallery.needed_facts import NAMES, read_attention
+from heedful.gallery.over_seeds import mean_and_bar
 from heedful.gallery.seeded import seeded
 from heedful.training.devices import one_thread
 
@@ -281,11 +282,9 @@ def draw_precision(axes: "Axes", outcomes: Sequence[Outcome]) -> None:
     tasks = outcomes[0].picture["tasks"]
     hops = np.array([outcome.picture["hops"] for outcome in outcomes])  # (seeds, tasks, hops)
     for hop, colour in zip(range(hops.shape[2]), (BLUE, ORANGE, SKY), strict=True):
-        values = hops[..., hop]
-        mean = values.mean(0)
-        spread = [mean - values.min(0), values.max(0) - mean]
+        mean, bar = mean_and_bar(hops[..., hop])
         across = np.arange(len(tasks)) + 0.26 * (hop - 1)
-        axes.bar(across, mean, 0.24, yerr=spread, capsize=2, color=colour, label=f"hop {hop + 1}")
+        axes.bar(across, mean, 0.24, yerr=bar, capsize=2, color=colour, label=f"hop {hop + 1}")
     for place, uniform in enumerate(outcomes[0].picture["uniform"]):
         axes.hlines(
             uniform,

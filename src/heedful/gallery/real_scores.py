@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -18,6 +17,7 @@ from heedful.attention import SCORES, Attended, build_attention
 from heedful.gallery.babi import FILE, Babi, Questions, read_babi
 from heedful.gallery.entry import Outcome, RealTask, Size
 from heedful.gallery.learning import learn, parameters_of
+from heedful.gallery.over_seeds import mean_and_bar
 from heedful.gallery.seeded import seeded
 from heedful.training.devices import one_thread
 
@@ -204,12 +204,11 @@ def draw_lines(axes: "Axes", outcomes: Sequence[Outcome], field: str) -> None:
     """One line a score over the widths, the mean of the seeds; a bar from the lowest seed to the highest."""
     widths = outcomes[0].picture["widths"]
     for score, (colour, mark) in LINES.items():
-        values = np.array([outcome.picture[field][score] for outcome in outcomes])
-        mean = values.mean(0)
+        mean, bar = mean_and_bar([outcome.picture[field][score] for outcome in outcomes])
         axes.errorbar(
             widths,
             mean,
-            [mean - values.min(0), values.max(0) - mean],
+            bar,
             color=colour,
             marker=mark,
             capsize=2,
