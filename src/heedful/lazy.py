@@ -23,7 +23,7 @@ Dir = Callable[[], list[str]]
 def lazily(package: str) -> tuple[Get, Dir, list[str]]:
     """`__getattr__`, `__dir__` and `__all__` of a package; its own modules are found by name as well."""
     module = sys.modules[package]
-    homes = _homes(module.__spec__.loader.get_source(package))  # type: ignore[union-attr]  # it is being loaded
+    homes = homes_in(module.__spec__.loader.get_source(package))  # type: ignore[union-attr]  # it is being loaded
 
     def inside() -> list[str]:
         return [part.name for part in pkgutil.iter_modules(module.__path__) if not part.name.startswith("_")]
@@ -62,7 +62,7 @@ class Choices(dict[str, Any], Generic[T]):
         return [(name, self[name]) for name in self]
 
 
-def _homes(source: str) -> dict[str, str]:
+def homes_in(source: str) -> dict[str, str]:
     """The module of each name that the source imports under `if TYPE_CHECKING`."""
     blocks = [
         node

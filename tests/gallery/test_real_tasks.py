@@ -8,6 +8,7 @@ from made_data import write_table
 
 from heedful.errors import UserError
 from heedful.gallery import ENTRIES, Entry, Outcome, Published, RealTask, compare_entry, entry
+from heedful.gallery.at_hand import code_of
 from heedful.gallery.sheet import draw_comparison, found
 from heedful.gallery.tables import read_table
 from heedful.store import Store
@@ -121,6 +122,30 @@ def test_other_data_another_size_and_another_device_are_trained_anew(data, tmp_p
         ("full", "cpu"),
         ("quick", "meta"),
     ]
+
+
+def test_the_code_that_a_seed_is_known_by_is_that_which_trained_it():
+    known = {name.removeprefix("heedful.") for name in code_of("heedful.gallery.real_gram")}
+    assert {"gallery.real_gram", "gallery.hospital", "gallery.tables", "gallery.learning"} <= known
+    assert {"attention.ancestors", "attention.controls", "attention.attended"} <= known  # by their lazy names
+    assert not known & {"gallery.gram", "gallery.babi", "gallery.sheet", "attention", "attention.local"}
+
+
+def test_what_is_chosen_by_name_belongs_to_the_code_too():
+    known = code_of("heedful.attention.mechanism")
+    assert {f"heedful.attention.{name}" for name in ("cosine", "sparse", "controls")} <= set(known)
+
+
+def test_a_seed_is_kept_while_other_code_changes_and_trained_again_with_its_own(tmp_path, monkeypatch):
+    own, other = tmp_path / "own_task.py", tmp_path / "other_task.py"
+    own.write_text("def train(seed, size, folder, device): ...\n")
+    other.write_text("x = 1\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    before = code_of("own_task")
+    other.write_text("x = 2\n")
+    assert code_of("own_task") == before
+    own.write_text("def train(seed, size, folder, device): return 1\n")
+    assert code_of("own_task") != before
 
 
 def test_what_was_found_is_said_by_the_numbers(data):

@@ -1,13 +1,17 @@
 """Which task an entry has here: the real one where its data are, else the generated one, and that is said."""
 
+import ast
 import hashlib
+import re
 from dataclasses import dataclass, replace
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 
 from heedful import __version__
 from heedful.data.named import data_folder
 from heedful.gallery.entry import Entry, Outcome, RealTask, Size
+from heedful.lazy import homes_in
 from heedful.store import digest_of
 
 FOLDER = "gallery"  # inside the data folder
@@ -41,7 +45,12 @@ def at_hand(entry: Entry, *, size: Size, data_dir: str | Path | None = None, dev
         train=partial(_train, real=real, folder=folder, device=device),
         aim=None,
     )
-    asked = [_digest(folder / name) for name in real.files] + [_code(), __version__, device, size]
+    asked = [_digest(folder / name) for name in real.files] + [
+        code_of(real.train.__module__),
+        __version__,
+        device,
+        size,
+    ]
     return AtHand(chosen, f"Real data: {' and '.join(real.files)}. {real.obtain}", True, digest_of(asked))
 
 
@@ -53,8 +62,39 @@ def _digest(path: Path) -> str:
     return hashlib.blake2b(path.read_bytes(), digest_size=8).hexdigest()
 
 
-def _code() -> str:
-    """Stands for the code that trains: a seed that another version trained is trained again."""
-    here = Path(__file__).parent
-    sources = sorted([*here.glob("*.py"), *(here.parent / "attention").glob("*.py")])
-    return digest_of([_digest(path) for path in sources])
+def code_of(module: str) -> dict[str, str]:
+    """Digests of the module that trains and of all it imports from the gallery and from attention, by name.
+
+    A seed that other code trained is trained again; one is kept while code that it never ran is changed.
+    """
+    found: dict[str, str] = {}
+    waiting = [module]
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            path = _path(name)
+            found[name] = _digest(path)
+            waiting += _imported(path.read_text(encoding="utf-8"))
+    return dict(sorted(found.items()))
+
+
+def _imported(source: str) -> set[str]:
+    """The modules of the gallery and of attention that a source names, also inside functions."""
+    homes = homes_in(_path("heedful.attention").read_text(encoding="utf-8"))
+    names = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.ImportFrom) and node.module == "heedful.attention":
+            names |= {homes.get(alias.name, f"{node.module}.{alias.name}") for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            names.add(node.module or "")
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            module, _, inside = node.value.partition(":")  # as `Choices` name what is imported when chosen
+            names.add(module if inside else "")
+    return {name for name in names if re.fullmatch(r"heedful\.(gallery|attention)(\.\w+)+", name)}
+
+
+def _path(module: str) -> Path:
+    found = find_spec(module)
+    assert found is not None, module  # it was imported, or an import names it
+    assert found.origin is not None, module
+    return Path(found.origin)
