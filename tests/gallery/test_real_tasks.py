@@ -8,8 +8,8 @@ from made_data import write_table
 
 from heedful.errors import UserError
 from heedful.gallery import ENTRIES, Entry, Outcome, Published, RealTask, compare_entry, entry
-from heedful.gallery.at_hand import code_of
-from heedful.gallery.sheet import draw_comparison, found
+from heedful.gallery.at_hand import at_hand, code_of
+from heedful.gallery.sheet import contact_sheet, draw_comparison, found
 from heedful.gallery.tables import read_table
 from heedful.store import Store
 
@@ -88,6 +88,29 @@ def test_with_the_data_the_real_task_is_trained_beside_yardstick_and_published_f
     assert shown["published"]["figure"] == 0.95
     assert trained == [(seed, "quick", "cpu") for seed in (0, 1, 2)]
     assert json.loads(json.dumps(shown)) == shown
+
+
+def test_a_file_may_also_lie_beside_the_gallery_with_the_corpora(data):
+    (data / "gallery" / HERE).rename(data / HERE)
+    beside = replace(MADE, real=replace(REAL, train=lambda seed, size, folder, device: real_outcome(folder)))
+    assert at_hand(beside, size="quick", data_dir=data).is_real
+    assert compare_entry(beside, data_dir=data).mean("figure") == 0.25
+
+
+def real_outcome(folder):
+    assert folder.name == "gallery"
+    return Outcome(float((folder.parent / HERE).is_file()) / 4, 0, 1, 1, yardstick=0)
+
+
+def test_a_task_that_needs_no_file_is_taken_everywhere(monkeypatch, tmp_path):
+    monkeypatch.delenv("HEEDFUL_DATA", raising=False)
+    monkeypatch.chdir(tmp_path)
+    ruled = at_hand(replace(MADE, real=replace(REAL, files=())), size="quick")
+    assert (ruled.is_real, ruled.kind) == (True, "the paper's own")
+    assert "paper's own rules" in ruled.data
+    (tmp_path / "gallery").mkdir()
+    (tmp_path / "gallery" / HERE).write_text("0.8")  # a folder that nobody named is not looked into
+    assert at_hand(MADE, size="quick").kind == "generated"
 
 
 def test_a_generated_task_is_as_large_in_quick_as_in_full():
@@ -175,7 +198,7 @@ def test_a_data_folder_that_is_not_there_is_refused(tmp_path):
 def test_a_real_task_says_what_it_reads_and_where_it_is_from(name):
     real = entry(name).real
     if real is not None:
-        assert real.files
+        assert real.files or name == "pointer"  # whose puzzles the paper's rules make
         assert f"docs/gallery/{name}.md" in real.obtain
         assert real.yardstick
 
@@ -197,3 +220,10 @@ def test_a_damaged_table_gets_one_sentence(tmp_path):
         (tmp_path / "a.csv.gz").write_bytes(content)
         with pytest.raises(UserError, match="cannot be read as a table"):
             read_table(tmp_path / "a.csv.gz", ("word",))
+
+
+def test_the_sheet_has_the_plain_method_the_published_figure_and_intervals(data):
+    compared = compare_entry(MADE, data_dir=data)
+    page = contact_sheet([compared], {"made": draw_comparison(compared)})
+    assert '<td class="number">0.600<td class="number">0.95' in page
+    assert '<tr><td>other<td class="number">0.250<td class="number">0.250 to 0.250</tr>' in page

@@ -117,8 +117,7 @@ def _list(known: "Sequence[AtHand]", as_json: bool) -> None:
         "",
         ["name", "mechanism", "data", "task"],
         [
-            [one.entry.name, one.entry.title, "real" if one.is_real else "generated", one.entry.task]
-            for one in known
+            [one.entry.name, one.entry.title, one.kind, one.entry.task] for one in known
         ],
     )
     without = [one.entry.name for one in known if one.entry.real is not None and not one.is_real]

@@ -26,6 +26,13 @@ class AtHand:
     is_real: bool = False
     fingerprint: str = ""  # of the data, the code and the device, by which a trained seed is known again
 
+    @property
+    def kind(self) -> str:
+        """What the data are, in a word or two."""
+        if not self.is_real:
+            return "generated"
+        return "real" if self.entry.real is not None and self.entry.real.files else "the paper's own"
+
 
 def at_hand(entry: Entry, *, size: Size, data_dir: str | Path | None = None, device: str = "cpu") -> AtHand:
     """The entry on its real data if all files are there, else on its generated task."""
@@ -33,8 +40,8 @@ def at_hand(entry: Entry, *, size: Size, data_dir: str | Path | None = None, dev
     if real is None:
         return AtHand(entry, "Generated data: this entry has no real task yet.")
     above = data_folder(data_dir)
-    folder = above / FOLDER if above is not None else None
-    if folder is None or not all((folder / name).is_file() for name in real.files):
+    files = [_found(name, above) for name in real.files] if above is not None else []
+    if len(files) < len(real.files) or not all(file.is_file() for file in files):
         return AtHand(entry, f"Generated data: the real task needs {' and '.join(real.files)}. {real.obtain}")
     chosen = replace(
         entry,
@@ -42,16 +49,18 @@ def at_hand(entry: Entry, *, size: Size, data_dir: str | Path | None = None, dev
         without=real.without,
         measure=real.measure,
         better=real.better,
-        train=partial(_train, real=real, folder=folder, device=device),
+        train=partial(_train, real=real, folder=(above or Path()) / FOLDER, device=device),
         aim=None,
     )
-    asked = [_digest(folder / name) for name in real.files] + [
-        code_of(real.train.__module__),
-        __version__,
-        device,
-        size,
-    ]
-    return AtHand(chosen, f"Real data: {' and '.join(real.files)}. {real.obtain}", True, digest_of(asked))
+    asked = [*map(_digest, files), code_of(real.train.__module__), __version__, device, size]
+    said = f"Real data: {' and '.join(real.files)}." if files else "Data made by the paper's own rules."
+    return AtHand(chosen, f"{said} {real.obtain}", True, digest_of(asked))
+
+
+def _found(name: str, above: Path) -> Path:
+    """Where a file is, or would be: in the gallery's folder, or beside it with the corpora."""
+    inside = above / FOLDER / name
+    return inside if inside.is_file() else above / name
 
 
 def _train(seed: int, size: Size, *, real: RealTask, folder: Path, device: str) -> Outcome:

@@ -46,7 +46,9 @@ class RealTask:
     A picture of a real task holds plain JSON values, so that a trained seed can be kept and gone on from.
     """
 
-    files: tuple[str, ...]  # inside the folder `gallery` of the data folder
+    files: tuple[
+        str, ...
+    ]  # in the data folder or its folder `gallery`; none where the paper's rules make them
     obtain: str  # how a reader gets the data, one or two sentences
     task: str
     without: str

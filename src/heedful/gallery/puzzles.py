@@ -1,10 +1,9 @@
-"""The tasks of `pointer`: put numbers in order, and find the corners of the convex hull of points.
+"""The tasks of `pointer`, as Vinyals et al. (2015) define them: sorting, convex hulls, shortest tours.
 
-An answer is a path over items: all numbers from the smallest up; or the corners of the hull, counter-
-clockwise from the lowest point and back to it. `open_numbers` and `open_points` say what may come next, so
-that every path is an answer of the right kind: each number once; a convex polygon whose corners are points.
-Whether it is the right one is left to the model.
-Axes: B puzzles, T items, D = 2 coordinates, Q steps of a path.
+Items are drawn from the unit interval or square, in any order. An answer is a path over them: all numbers
+from the smallest up; the corners of the hull, counter-clockwise from the lowest point and back to it; all
+cities on the shortest tour, counter-clockwise from the lowest. (In the paper paths begin at the first item.)
+All puzzles drawn together have as many items. Axes: B puzzles, T items, D = 2 coordinates, Q steps of a path.
 """
 
 from collections.abc import Callable
@@ -15,8 +14,10 @@ import torch
 from scipy.spatial import ConvexHull
 from torch import Tensor
 
+from heedful.gallery.tours import Floats, Whole, nearest_tours, shortest_tours, tour_lengths
+
 SLOTS = 20  # the longest puzzle; shorter ones use any of the slots, so that each slot is met in training
-OpenItems = Callable[[Tensor, Tensor, Tensor], Tensor]
+AT_ONCE = 1 << 22  # sets of cities times puzzles that are weighed at once: some 200 MB
 
 
 @dataclass(frozen=True)
@@ -24,10 +25,8 @@ class Puzzles:
     """Items and the right path over them."""
 
     items: Tensor  # (B,T,D)
-    mask: Tensor  # (B,T)
     slots: Tensor  # (B,T) a name for each item, from 0 to SLOTS − 1, no two of a puzzle alike
     paths: Tensor  # (B,Q) places of items, -1 beyond the end
-    opened: Tensor  # (B,Q,T) what may be chosen at each step of the right path
 
     def __len__(self) -> int:
         return len(self.items)
@@ -35,81 +34,114 @@ class Puzzles:
     def rows(self, chosen: Tensor) -> "Puzzles":
         return Puzzles(*(getattr(self, field.name)[chosen] for field in fields(self)))
 
+    def to(self, device: str) -> "Puzzles":
+        return Puzzles(*(getattr(self, field.name).to(device) for field in fields(self)))
 
-def draw_numbers(count: int, *, seed: int, shortest: int, longest: int) -> Puzzles:
+
+@dataclass(frozen=True)
+class Task:
+    """One kind of puzzle."""
+
+    name: str
+    draw: "Callable[[int, int, np.random.Generator], tuple[Floats, Whole]]"  # items (B,T,D), paths (B,Q)
+    returns: bool  # whether a path ends by coming back to its first item
+    longest: int  # items of a test
+    plain: str  # the plain method
+
+    def puzzles(self, count: int, items: int, generator: np.random.Generator) -> Puzzles:
+        """So many puzzles of so many items."""
+        drawn, paths = self.draw(count, items, generator)
+        slots = generator.random((count, SLOTS)).argsort(-1)[:, :items]
+        return Puzzles(torch.from_numpy(drawn).float(), torch.from_numpy(slots), torch.from_numpy(paths))
+
+
+def numbers(count: int, items: int, generator: np.random.Generator) -> tuple[Floats, Whole]:
     """Numbers between 0 and 1 (the second coordinate is 0), to be put in order."""
-    generator = np.random.default_rng(seed)
-    items = generator.random((count, longest, 2)) * (1, 0)
-    lengths = generator.integers(shortest, longest + 1, size=count)
-    real = np.arange(longest) < lengths[:, None]
-    paths = np.where(real, np.argsort(np.where(real, items[..., 0], np.inf), -1), -1)
-    return puzzles(items, real, paths, generator=generator, opens=open_numbers)
+    drawn = generator.random((count, items, 2)) * (1, 0)
+    return drawn, np.argsort(drawn[..., 0], -1)
 
 
-def draw_points(count: int, *, seed: int, shortest: int, longest: int) -> Puzzles:
+def hulls(count: int, items: int, generator: np.random.Generator) -> tuple[Floats, Whole]:
     """Points of the unit square, of which the hull is to be found."""
-    generator = np.random.default_rng(seed)
-    items = generator.random((count, longest, 2))
-    lengths = generator.integers(shortest, longest + 1, size=count)
-    paths = np.full((count, longest + 1), -1)
-    for row, length in enumerate(lengths):
-        corners = ConvexHull(items[row, :length]).vertices  # counter-clockwise in the plane
-        first = int(items[row, corners, 1].argmin())
-        paths[row, : len(corners) + 1] = [*np.roll(corners, -first), corners[first]]
-    real = np.arange(longest) < lengths[:, None]
-    return puzzles(items, real, paths, generator=generator, opens=open_points)
+    drawn = generator.random((count, items, 2))
+    paths = np.full((count, items + 1), -1)
+    for row, points in enumerate(drawn):
+        corners = ConvexHull(points).vertices  # counter-clockwise in the plane
+        corners = np.roll(corners, -int(points[corners, 1].argmin()))
+        paths[row, : len(corners) + 1] = [*corners, corners[0]]
+    return drawn, paths[:, : int((paths >= 0).sum(-1).max())]
 
 
-def puzzles(
-    items: np.ndarray,
-    real: np.ndarray,
-    paths: np.ndarray,
-    *,
-    generator: np.random.Generator,
-    opens: OpenItems,
-) -> Puzzles:
-    """Name the items, cut paths to the longest, and write down what was open at each of their steps."""
-    paths = paths[:, : int((paths >= 0).sum(-1).max())]
-    slots = generator.random((len(items), SLOTS)).argsort(-1)[:, : items.shape[1]]
-    places, mask, path = torch.from_numpy(items).float(), torch.from_numpy(real), torch.from_numpy(paths)
-    opened = [opens(places, mask, path[:, :step].clamp(min=0)) for step in range(path.shape[1])]
-    return Puzzles(places, mask, torch.from_numpy(slots), path, torch.stack(opened, 1))
+def tours(count: int, items: int, generator: np.random.Generator) -> tuple[Floats, Whole]:
+    """Cities of the unit square, of which the shortest tour is to be found."""
+    drawn = generator.random((count, items, 2))
+    parts = np.array_split(drawn, 1 + (count << items) // AT_ONCE)
+    shortest = np.concatenate([shortest_tours(part) for part in parts if len(part)])
+    return drawn, counter_clockwise(drawn, shortest)
 
 
-def open_numbers(items: Tensor, mask: Tensor, path: Tensor) -> Tensor:
-    """Every number that is not yet on the path (B,·)."""
-    return mask & ~on_path(mask, path)
+def counter_clockwise(points: Floats, path: Whole) -> Whole:
+    """The same closed tours (B,T), from the lowest city."""
+    corners = torch.from_numpy(points), torch.from_numpy(np.concatenate([path, path[:, :1]], 1))
+    path = np.where((area(*corners) > 0).numpy()[:, None], path, path[:, ::-1])
+    lowest = (path == points[..., 1].argmin(1)[:, None]).argmax(1)
+    turned = (np.arange(path.shape[1]) + lowest[:, None]) % path.shape[1]
+    return np.take_along_axis(path, turned, 1)
 
 
-def open_points(items: Tensor, mask: Tensor, path: Tensor) -> Tensor:
-    """Every point with which the path (B,·) stays a convex polygon; from three corners on, also its first."""
-    steps = path.shape[1]
-    if steps == 0:
-        return mask
-    corners = items.gather(1, path[..., None].expand(-1, -1, 2))  # (B,·,D)
-    first, last = corners[:, :1], corners[:, -1:]
-    free = mask & ~on_path(mask, path)
-    if steps == 1:  # a second corner must leave some point to its left for a third
-        left = turn(first[:, None], items[:, :, None], items[:, None]) > 0  # (B,T,T)
-        return free & (left & mask[:, None]).any(-1)
-    second, before = corners[:, 1:2], corners[:, -2:-1]
-    convex = (
-        (turn(before, last, items) > 0) & (turn(last, items, first) > 0) & (turn(first, second, items) > 0)
-    )
-    if steps == 2:
-        return free & convex
-    is_first = torch.zeros_like(mask).scatter(1, path[:, :1], True)
-    return (free & convex) | is_first
+TASKS = (
+    Task("sort", numbers, returns=False, longest=SLOTS, plain="sorting"),
+    Task("hull", hulls, returns=True, longest=SLOTS, plain="gift wrapping"),
+    Task("tour", tours, returns=False, longest=15, plain="always to the nearest city"),
+)
+
+
+def open_items(path: Tensor, *, items: int, returns: bool) -> Tensor:
+    """Which items (B,T) may come next on a path (B,·): those not on it; from three on, also its first.
+
+    A path that has come back stays at its first.
+    """
+    on_path = torch.zeros(len(path), items, dtype=torch.bool, device=path.device).scatter(1, path, True)
+    if not returns or path.shape[1] < 3:
+        return ~on_path
+    first = torch.zeros_like(on_path).scatter(1, path[:, :1], True)
+    ended = (path[:, 1:] == path[:, :1]).any(1, keepdim=True)
+    return first | (~on_path & ~ended)
+
+
+def opened(puzzles: Puzzles, *, returns: bool) -> Tensor:
+    """What may be chosen (B,Q,T) at each step of the right path."""
+    path, items = puzzles.paths.clamp(min=0), puzzles.items.shape[1]
+    steps = [open_items(path[:, :step], items=items, returns=returns) for step in range(path.shape[1])]
+    return torch.stack(steps, 1)
+
+
+def solved(task: Task, puzzles: Puzzles, path: Tensor) -> Tensor:
+    """Which puzzles (B) a path (B,Q) solves; of tours the length counts, wherever they begin and turn."""
+    if task.name == "tour":
+        return excess(puzzles, path) < 1e-5
+    return ((path == puzzles.paths) | (puzzles.paths < 0)).all(-1)
+
+
+def plainly(task: Task, puzzles: Puzzles) -> Tensor:
+    """The path (B,Q) of the plain method, which solves every puzzle but tours."""
+    if task.name != "tour":
+        return puzzles.paths
+    points = puzzles.items.double().numpy()
+    return torch.from_numpy(nearest_tours(points, puzzles.paths[:, 0].numpy()))
+
+
+def excess(puzzles: Puzzles, tour: Tensor) -> Tensor:
+    """By what share a tour (B,T) is longer than the shortest."""
+    points = puzzles.items.double().numpy()
+    ours, best = (tour_lengths(points, path.numpy()) for path in (tour, puzzles.paths))
+    return torch.from_numpy(ours / best - 1)
 
 
 def turn(start: Tensor, middle: Tensor, end: Tensor) -> Tensor:
     """Twice the signed area of three points (..., D): above 0 if they turn left."""
     go, leave = middle - start, end - start
     return go[..., 0] * leave[..., 1] - go[..., 1] * leave[..., 0]
-
-
-def on_path(mask: Tensor, path: Tensor) -> Tensor:
-    return torch.zeros_like(mask).scatter(1, path, True)
 
 
 def area(items: Tensor, path: Tensor) -> Tensor:

@@ -67,10 +67,11 @@ def contact_sheet(
 <p>Each mechanism on the task it was made for, beside a model without it of equal parameters, trained in the
 same run with the same budget. An entry passes if the 95 % interval of its gain over the seeds excludes no
 gain, and its figure reaches the aim where there is one. {passing} of {tried} pass.
-{real} of {tried} have real data here.</p>
+{real} of {tried} have their real task here.</p>
 {missing}
 <table>
-<tr><th>entry<th>measure<th>with<th>without<th>gain and interval<th>aim<th>passes</tr>
+<tr><th>entry<th>measure<th>with<th>without<th>gain and interval<th>plain method<th>published<th>aim<th>passes
+</tr>
 {rows}
 </table>
 {parts}
@@ -114,6 +115,9 @@ def shown_measure(entry: Entry) -> str:
 
 def _row(comparison: Comparison) -> str:
     entry = comparison.entry
+    real = entry.real if comparison.is_real else None
+    plainly = "" if comparison.over_yardstick is None else f"{comparison.mean('yardstick'):.3f}"
+    published = "" if real is None or real.published is None else plain(real.published.figure)
     aim = "" if entry.aim is None else plain(entry.aim)
     return (
         f'<tr><td><a href="#{escape(entry.name)}">{escape(entry.name)}</a>'
@@ -121,15 +125,23 @@ def _row(comparison: Comparison) -> str:
         f'<td class="number">{comparison.mean("figure"):.3f}'
         f'<td class="number">{comparison.mean("baseline"):.3f}'
         f'<td class="number">{escape(shown_margin(comparison))}'
+        f'<td class="number">{plainly}<td class="number">{published}'
         f'<td class="number">{aim}<td>{"yes" if comparison.passes else "no"}</tr>\n'
     )
+
+
+def _ends(comparison: Comparison, name: str) -> str:
+    ends = comparison.interval(name)
+    return "" if ends is None else f"{ends[0]:.3f} to {ends[1]:.3f}"
 
 
 def _part(comparison: Comparison, picture: bytes) -> str:
     entry, first = comparison.entry, comparison.outcomes[0]
     image = base64.b64encode(picture).decode("ascii")
     further = "".join(
-        f'<tr><td>{escape(name)}<td class="number">{comparison.mean(name):.3f}</tr>' for name in first.table
+        f'<tr><td>{escape(name)}<td class="number">{comparison.mean(name):.3f}'
+        f'<td class="number">{_ends(comparison, name)}</tr>'
+        for name in first.table
     )
     return f"""<article id="{escape(entry.name)}">
 <h2>{escape(entry.title)}</h2>
@@ -144,6 +156,6 @@ def _part(comparison: Comparison, picture: bytes) -> str:
 {len(comparison.outcomes)} seeds. The model without it: {escape(entry.without)}.
 {comparison.processor_seconds:.0f} s of processor time for the slowest seed.</p>
 <p>{escape(found(comparison))}</p>
-<table>{further}</table>
+<table><tr><th>further figures<th>mean<th>95 % interval over seeds</tr>{further}</table>
 </article>
 """
