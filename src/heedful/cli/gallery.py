@@ -116,9 +116,7 @@ def _list(known: "Sequence[AtHand]", as_json: bool) -> None:
     print_table(
         "",
         ["name", "mechanism", "data", "task"],
-        [
-            [one.entry.name, one.entry.title, one.kind, one.entry.task] for one in known
-        ],
+        [[one.entry.name, one.entry.title, one.kind, one.entry.task] for one in known],
     )
     without = [one.entry.name for one in known if one.entry.real is not None and not one.is_real]
     if without:

@@ -89,7 +89,8 @@ class Solver(nn.Module):
             scores: Tensor = attended.scores
             return scores
         named: Tensor = self.name(torch.cat([attended.context, queries], -1))
-        return named @ self.slots(puzzles.slots).mT
+        slots: Tensor = self.slots(puzzles.slots)
+        return named @ slots.mT
 
     def forward(self, puzzles: Puzzles, allowed: Tensor) -> Tensor:
         """Score each item (B,Q,T) at each step of the right path, among what is open (B,Q,T)."""
@@ -258,7 +259,7 @@ def draw_order(axes: "Axes", shown: dict[str, Any]) -> None:
 
 def draw_answers(axes: "Axes", shown: dict[str, Any]) -> None:
     points = np.array(shown["points"])
-    axes.scatter(*points.T, s=18, color="0.35", zorder=3)
+    axes.scatter(points[:, 0], points[:, 1], s=18, color="0.35", zorder=3)
     for kind, style, width in ((POINTER, "-", 4.0), (BLEND, "--", 2.0)):
         path = [*shown[kind], shown[kind][0]]
         axes.plot(*points[path].T, style, color=COLOURS[kind], linewidth=width, alpha=0.9)
