@@ -16,8 +16,8 @@ Arguments that mean the same everywhere:
   `context`. In `forward` it is the queries themselves: (B,C) for one an instance, (B,Q,C) for several.
   Scores and weights are (B,T) for one query or none, (B,Q,T) for several.
 - `values` (B,T,·) are what is summed, the states unless said.
-- `init` fills one weight tensor in place: `normal_init`, `xavier_init` or any function of one tensor. Biases
-  start at 0.
+- `init` fills one weight tensor in place: `normal_init`, `usual_init`, `xavier_init` or any function of one
+  tensor. Biases start at 0.
 """
 
 from typing import TYPE_CHECKING
@@ -114,6 +114,7 @@ if TYPE_CHECKING:
 
     # how parameters start
     from heedful.attention.initial import normal_init as normal_init
+    from heedful.attention.initial import usual_init as usual_init
     from heedful.attention.initial import xavier_init as xavier_init
 # isort: on
 

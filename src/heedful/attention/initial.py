@@ -1,6 +1,7 @@
 """How parameters start.
 
 `normal_init` is Sun & Lu's (2020): the context vector V ~ N(0, 1); matrices uniform within ±1/√(fan in).
+`usual_init` is PyTorch's own, of a linear layer: all uniform within ±1/√(fan in).
 `xavier_init` is Serrano & Smith's (2019), by Glorot & Bengio: uniform within ±√(6/(fan in + fan out)).
 Axes: a vector is read as a matrix with one output; matrices are (out, in).
 """
@@ -19,8 +20,13 @@ def normal_init(weight: Tensor, generator: Generator | None = None) -> None:
     if weight.dim() == 1:
         nn.init.normal_(weight, generator=generator)
     else:
-        bound = weight.shape[-1] ** -0.5
-        nn.init.uniform_(weight, -bound, bound, generator=generator)
+        usual_init(weight, generator)
+
+
+def usual_init(weight: Tensor, generator: Generator | None = None) -> None:
+    """Fill a vector or a matrix uniformly within ±1/√(fan in)."""
+    bound = weight.shape[-1] ** -0.5
+    nn.init.uniform_(weight, -bound, bound, generator=generator)
 
 
 def xavier_init(weight: Tensor, generator: Generator | None = None) -> None:
@@ -38,5 +44,6 @@ def new_weight(*shape: int, init: Init) -> nn.Parameter:
 
 INITS: dict[str, Callable[..., None]] = {
     "normal": normal_init,
+    "usual": usual_init,
     "xavier": xavier_init,
 }

@@ -23,7 +23,7 @@ from heedful.training.callbacks import Callback
 from heedful.training.devices import one_thread
 from heedful.training.evaluation import evaluate
 from heedful.training.from_corpus import vector_texts
-from heedful.training.loop import fit
+from heedful.training.loop import best_epoch, fit
 
 SUN_LU = {"dp": 0.822, "dp-l": 0.817, "dp-a": 0.808, "ad": 0.803}  # test accuracies on SST, their Table 2
 SERRANO_SMITH = ("flan-noenc", "han-noenc", "flan-conv", "han-conv", "flan-rnn", "han-rnn")
@@ -167,7 +167,7 @@ def _train(
     )
     history = fit(model, train, given.splits["dev"], settings=given.training, callbacks=callbacks)
     epochs = [row for row in history if row["kind"] == "epoch"]
-    best = max(epochs, key=lambda row: row["dev_accuracy"])  # max keeps the first of equals, as the loop does
+    best = best_epoch(history, given.training)
     return Reached(
         corpus=corpus.name,
         model=name,

@@ -45,11 +45,12 @@ class WordVectors:
 def word_embedding(
     settings: ModelSettings, vocabulary: Vocabulary, vectors: WordVectors | None
 ) -> nn.Embedding:
-    """The embedding: uniform in (−a, a), overwritten by the vectors that were found, 0 for padding."""
+    """The embedding: as it starts, overwritten by the vectors that were found, 0 for padding."""
     shape = (len(vocabulary), settings.embedding)
     embedding = nn.Embedding(*shape, padding_idx=PADDING_ID)
     with torch.no_grad():
-        embedding.weight.uniform_(-settings.embedding_range, settings.embedding_range)
+        if settings.initialisation != "pytorch":  # which draws from N(0, 1)
+            embedding.weight.uniform_(-settings.embedding_range, settings.embedding_range)
         if vectors is not None:
             if vectors.table.shape != shape:
                 raise UserError(

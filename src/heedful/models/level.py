@@ -20,6 +20,8 @@ from heedful.errors import UserError, choose_from
 from heedful.models.dropout import Dropout
 from heedful.models.settings import CONTROLS, ENCODERS, ModelSettings
 
+STARTS = {"sun-lu": "normal", "serrano-smith": "xavier", "pytorch": "usual"}  # of attention's weights
+
 
 class Level(nn.Module):
     """Dropout on what comes in, an encoder, and attention over its states."""
@@ -71,7 +73,7 @@ def _attention(settings: ModelSettings, width: int) -> nn.Module:
         width=settings.attention_width if name in ("additive", "general") else None,
         bias=settings.attention_bias if name == "additive" else None,
         longest=settings.max_length if name == "location" else None,
-        init="xavier" if settings.initialisation == "serrano-smith" else "normal",
+        init=STARTS[settings.initialisation],
     )
 
 

@@ -44,7 +44,7 @@ CONTROLS: "Choices[Callable[[Callable[[], nn.Module]], nn.Module]]" = Choices(
 )
 HEADS = ("score", "logits")
 SOURCES = ("uniform", "file", "word2vec", "word2vec-sentences")
-INITIALISATIONS = ("sun-lu", "serrano-smith")
+INITIALISATIONS = ("sun-lu", "serrano-smith", "pytorch")
 POOLINGS = ("first", "mean")
 
 WIDTHS, WIDEST = ("embedding", "hidden", "attention_width"), 2**16
@@ -65,7 +65,9 @@ class ModelSettings:
         "where vectors start: uniform, file, word2vec on the texts, or word2vec-sentences, trained on the "
         "sentences of train and dev and scaled to length 1",
     )
-    embedding_range: float = setting(0.1, "a: vectors that nothing else gives start uniform in (−a, a)")
+    embedding_range: float = setting(
+        0.1, "a: vectors that nothing else gives start uniform in (−a, a), unless initialisation is pytorch"
+    )
     embedding_frozen: bool = setting(False, "leave the vectors as they start")
     vectors_file: str = setting("", "source file: a file in GloVe's or word2vec's text format, also gzipped")
     word2vec_passes: int = setting(30, "source word2vec: passes over the texts")
@@ -99,7 +101,10 @@ class ModelSettings:
     dropout_sentences: float = setting(0.0, "hierarchical: on the sentences' vectors, before their encoder")
     dropout_head: float = setting(0.0, "on the attended vector, before the head")
 
-    initialisation: str = setting("sun-lu", "V ~ N(0,1), rest as PyTorch; serrano-smith: Xavier, orthogonal")
+    initialisation: str = setting(
+        "sun-lu",
+        "V ~ N(0,1), rest as PyTorch; serrano-smith: Xavier, orthogonal; pytorch: all as PyTorch, words too",
+    )
     head_range: float | None = setting(
         None, "r: the head starts uniform in (−r, r); as initialisation unless said"
     )

@@ -34,7 +34,7 @@ from heedful.training.attended import Flat, attention_over, padded
 from heedful.training.evaluation import EVALUATION_TOKENS, evaluate, logits_of
 from heedful.training.from_corpus import encode_splits
 from heedful.training.learners import Aim
-from heedful.training.loop import fit
+from heedful.training.loop import best_epoch, fit
 from heedful.training.run import Run, load_run
 
 FLOOR = 1e-12  # of weights inside a logarithm: a sparse base weight of 0 would make KL infinite
@@ -103,7 +103,7 @@ def _train(run: Run, corpus: Corpus, recipe: files.Recipe, strength: float) -> R
         return -total / len(sets["dev"])
 
     history = fit(model, sets["train"], sets["dev"], settings=recipe.training, aim=Aim(loss, judge))
-    best = max(history, key=lambda row: row["dev"])
+    best = best_epoch(history, recipe.training)
     result = {
         "dev_accuracy": evaluate(model, sets["dev"]).accuracy,
         "dev_loss": -best["dev"],

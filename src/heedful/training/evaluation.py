@@ -8,12 +8,13 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
+from scipy.stats import rankdata
 from torch import Tensor
 
 from heedful.data.batches import batches
 from heedful.data.encoded import EncodedTexts, encode_texts
 from heedful.models.building import Classifier
-from heedful.models.trace import decisions
+from heedful.models.trace import decisions, probabilities
 from heedful.training.losses import classification_loss
 
 # Large enough to keep the processor busy, small enough to stay in its cache.
@@ -76,6 +77,21 @@ def logits_of(model: Classifier, encoded: EncodedTexts) -> Tensor:
     logits = torch.empty(len(encoded), parts[0].shape[1], dtype=parts[0].dtype)
     logits[torch.from_numpy(np.concatenate(rows))] = torch.cat(parts)
     return logits
+
+
+def roc_auc(logits: Tensor, labels: Tensor) -> float:
+    """How often a text of a class has a higher probability of it than one of another class, ties half.
+
+    The mean over classes, which for two is either's; NaN where all texts are of one class.
+    """
+    likely = probabilities(logits.double()).numpy()
+    found = []
+    for place in np.unique(labels.numpy()):
+        own = labels.numpy() == place
+        ranks, count = rankdata(likely[:, place])[own], int(own.sum())
+        pairs = count * (len(own) - count)
+        found.append((ranks.sum() - count * (count + 1) / 2) / pairs if pairs else float("nan"))
+    return float(np.mean(found))
 
 
 def macro_f1(decided: Tensor, labels: Tensor) -> float:

@@ -27,7 +27,7 @@ from heedful.training.callbacks import Callback
 from heedful.training.checkpoint import Checkpoint
 from heedful.training.devices import find_device, one_thread
 from heedful.training.evaluation import evaluate
-from heedful.training.loop import fit
+from heedful.training.loop import best_epoch, fit
 from heedful.training.presets import check_together, prepare
 from heedful.training.run import Recipe, Run
 from heedful.training.settings import TrainingSettings
@@ -207,12 +207,11 @@ def _train(
         keep=_Keeper(folder / files.CHECKPOINT) if folder is not None else None,
     )
     earlier = sum(row["seconds"] for row in (resume.history if resume else ()) if row["kind"] == "epoch")
-    epochs = [row for row in history if row["kind"] == "epoch"]
-    best = max(epochs, key=lambda row: row["dev_accuracy"])  # max keeps the first of equals, as the loop does
+    best = best_epoch(history, recipe.training)
     result = {
         "dev_accuracy": best["dev_accuracy"],
         "epoch": best["epoch"],
-        "epochs": len(epochs),
+        "epochs": sum(row["kind"] == "epoch" for row in history),
         **_test_once(model, sets.get("test")),
         "seconds": earlier + time.perf_counter() - start.begun,
     }

@@ -22,7 +22,7 @@ from heedful.models.classifier import FlatClassifier
 from heedful.models.dot_attention import softmax_score
 from heedful.models.encoders import AffineEncoder, NoEncoder
 from heedful.training import compiled
-from heedful.training.losses import alignment_penalty, classification_loss
+from heedful.training.losses import alignment_penalty, balancing_weights, classification_loss
 from heedful.training.optimisers import optimiser_of, rows_adagrad, rows_sgd
 from heedful.training.settings import TrainingSettings
 
@@ -92,6 +92,7 @@ def kernel_form(model: Classifier, settings: TrainingSettings) -> KernelForm | N
         and all(parameter.requires_grad for parameter in model.parameters())
         and settings.clip is None
         and not settings.l2_embedding
+        and not settings.balance
         and settings.optimiser in ("sgd", "adagrad")
     )
     if not plain:
@@ -167,6 +168,10 @@ class AutogradLearner:
     ) -> None:
         self.model, self.train, self.settings, self.device = model, train, settings, device
         self.rate, self.steps = settings.rate, 0
+        self.weights: Tensor | None = None
+        if settings.balance:
+            labels = torch.from_numpy(np.asarray(train.labels, dtype=np.int64))
+            self.weights = balancing_weights(labels, len(model.classes)).to(device)
         parts = {
             name: [p for p in parameters if p.requires_grad] for name, parameters in model.parts().items()
         }
@@ -201,7 +206,7 @@ class AutogradLearner:
             # As F.embedding, whose gradient takes longer than that of a plain selection of rows.
             embedded = rows_of[1].index_select(0, inverse.flatten()).unflatten(0, inverse.shape)  # (B, T, E)
         assert batch.labels is not None
-        loss = classification_loss(self.model.logits(batch, embedded), batch.labels)
+        loss = classification_loss(self.model.logits(batch, embedded), batch.labels, self.weights)
         total = loss + self._penalty() if self.settings.penalty else loss
         for parameter in self.parameters:
             parameter.grad = None

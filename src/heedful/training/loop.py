@@ -20,7 +20,7 @@ from heedful.models.building import Classifier
 from heedful.training.callbacks import Callback, Training
 from heedful.training.checkpoint import Checkpoint
 from heedful.training.devices import find_device
-from heedful.training.evaluation import evaluate
+from heedful.training.evaluation import evaluate, roc_auc
 from heedful.training.learners import Aim, choose_learner
 from heedful.training.settings import TrainingSettings
 
@@ -50,7 +50,8 @@ def fit(
     model.to(where).train()
     learner = choose_learner(model, train, settings=settings, device=where, aim=aim)
     training = Training(model, settings, train, dev)
-    best = {"accuracy": -math.inf, "epoch": 0}
+    earliest = min(settings.earliest, settings.epochs)
+    best = {"accuracy": -math.inf, "epoch": earliest - 1}
     best_weights: dict[str, Tensor] = {}
     rate = settings.rate
     if resume is not None:
@@ -89,7 +90,7 @@ def fit(
                     callback.step_ends(training)
 
         refuse_divergence(sum(losses) / len(train), training.epoch)
-        reached, judged = _judged(model, dev, aim)
+        reached, judged = _judged(model, dev, settings, aim)
         row = {
             "kind": "epoch",
             "epoch": training.epoch,
@@ -100,7 +101,9 @@ def fit(
             "seconds": time.perf_counter() - begun,
         }
         training.history.append(row)
-        if reached > best["accuracy"]:
+        if training.epoch < earliest:
+            pass  # neither kept nor compared with
+        elif reached > best["accuracy"]:
             best = {"accuracy": reached, "epoch": training.epoch}
             best_weights = {name: value.detach().cpu().clone() for name, value in model.state_dict().items()}
         elif settings.halve_on_plateau:
@@ -129,11 +132,26 @@ def fit(
     return training.history
 
 
-def _judged(model: Classifier, dev: EncodedTexts, aim: Aim | None) -> tuple[float, dict[str, float]]:
-    """How good the model is on dev, and the columns that say so: its accuracy, or what its aim asks."""
+def best_epoch(history: Sequence[dict[str, Any]], settings: TrainingSettings) -> dict[str, Any]:
+    """The row of the epoch that was kept: the first of the best, as the loop keeps it."""
+    epochs = [row for row in history if row["kind"] == "epoch"]
+    column = next(name for name in ("dev", "dev_roc_auc", "dev_accuracy") if name in epochs[0])
+    return max(epochs[min(settings.earliest, len(epochs)) - 1 :], key=lambda row: row[column])
+
+
+def _judged(
+    model: Classifier, dev: EncodedTexts, settings: TrainingSettings, aim: Aim | None
+) -> tuple[float, dict[str, float]]:
+    """How good the model is on dev, and the columns that say so, or what its aim asks."""
     if aim is None:
         judged = evaluate(model, dev)
-        return judged.accuracy, {"dev_loss": judged.loss, "dev_accuracy": judged.accuracy}
+        columns = {"dev_loss": judged.loss, "dev_accuracy": judged.accuracy}
+        if settings.choose == "accuracy":
+            return judged.accuracy, columns
+        area = roc_auc(judged.logits, judged.labels)
+        if math.isnan(area):
+            raise UserError("The dev split has one class, so it has no ROC-AUC: choose by accuracy.")
+        return area, {**columns, "dev_roc_auc": area}
     model.eval()
     reached = aim.judge(model)
     model.train()

@@ -67,6 +67,8 @@ _APPENDIX_A1: dict[str, tuple[tuple[float, float, float], tuple[float, float], f
     "yelp": ((0.7, 0.1, 0.7), (0.7, 0.7), 0.0001),
 }
 
+# Their loss is the sum over a batch of 32, ours the mean: their weight decay of 1e-5 is a 32nd of it here.
+_JAIN_WALLACE_L2 = 1e-5 / 32
 _JAIN_WALLACE = TrainingSettings(
     epochs=8,
     batch=32,
@@ -74,9 +76,12 @@ _JAIN_WALLACE = TrainingSettings(
     rate=0.001,
     rate_decay=0.0,
     amsgrad=True,
-    l2_embedding=1e-5,
-    l2_encoder=1e-5,
-    l2_head=1e-5,
+    l2_embedding=_JAIN_WALLACE_L2,
+    l2_encoder=_JAIN_WALLACE_L2,
+    l2_head=_JAIN_WALLACE_L2,
+    choose="roc-auc",
+    earliest=2,
+    balance=True,
 )
 _JAIN_WALLACE_ENCODERS: dict[str, dict[str, Any]] = {
     "average": {"encoder": "average"},
@@ -120,7 +125,7 @@ def _jain_wallace(encoder: str, score: str) -> Preset:
         "embedding": 300,
         "hidden": 128,
         "head_bias": True,
-        "initialisation": "serrano-smith",
+        "initialisation": "pytorch",
     }
     shared |= _JAIN_WALLACE_ENCODERS[encoder]
     hidden = shared["hidden"]

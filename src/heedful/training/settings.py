@@ -22,6 +22,9 @@ OPTIMISERS: "Choices[Callable[[list[dict[str, Any]], TrainingSettings], Optimize
 )
 
 
+CHOICES = ("accuracy", "roc-auc")
+
+
 @dataclass(frozen=True)
 class TrainingSettings:
     """Sun & Lu's settings for SST are the defaults."""
@@ -39,8 +42,11 @@ class TrainingSettings:
     l2_head: float = setting(0.0, "L2 strength on the head")
     penalty: float = setting(0.0, "weight of |VᵀW|, which keeps attention from taking sides")
     clip: float | None = setting(None, "largest norm of the whole gradient")
-    halve_on_plateau: bool = setting(False, "halve the rate whenever dev accuracy does not rise")
-    patience: int | None = setting(None, "stop after so many epochs without a better dev accuracy")
+    halve_on_plateau: bool = setting(False, "halve the rate whenever an epoch is no better on dev")
+    patience: int | None = setting(None, "stop after so many epochs without a better one on dev")
+    choose: str = setting("accuracy", "which epoch dev keeps: the one of the best accuracy, or roc-auc")
+    earliest: int = setting(1, "the first epoch that may be kept, if there are as many")
+    balance: bool = setting(False, "weigh a text's loss by the first class's size over its own class's")
     min_count: int = setting(1, "words rarer than this become the unknown word")
     max_words: int | None = setting(None, "size of the vocabulary, at most")
     compiled: bool = setting(True, "use the compiled kernel where one fits the model and the device")
@@ -48,8 +54,9 @@ class TrainingSettings:
 
     def __post_init__(self) -> None:
         choose_from("optimiser", self.optimiser, OPTIMISERS)
+        choose_from("choice of an epoch", self.choose, CHOICES)
         check_seed(self.seed)
-        for name in ("epochs", "batch", "min_count"):
+        for name in ("epochs", "batch", "earliest", "min_count"):
             if getattr(self, name) < 1:
                 raise UserError(f"{name} must be at least 1, but it is {getattr(self, name)}.")
         for name in ("token_budget", "patience", "max_words"):

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
+from heedful.papers.debate.as_published import as_published
 from heedful.papers.debate.trainings import Trainings, paper_trainings
 from heedful.records import Claim, Finding
 from heedful.study.experiment import Draw, Experiment, Tables
@@ -54,12 +55,24 @@ class Stage:
         return next((reason.rstrip(".") for reason in reasons if reason is not None), None)
 
     def in_paper(
-        self, paper: str, *, place: str = "", minutes: tuple[float, float], **asked: Any
+        self,
+        paper: str,
+        *,
+        place: str = "",
+        minutes: tuple[float, float],
+        published: bool = False,
+        **asked: Any,
     ) -> Experiment:
-        """The stage as the paper's experiment; `asked` says which of its trainings it takes."""
+        """The stage as the paper's experiment; `asked` says which of its trainings it takes.
+
+        `published`: in full it has the texts and vectors of Jain & Wallace's code.
+        """
 
         def measure(bench: Bench) -> Tables:
-            return self.measure(bench, paper_trainings(bench, **asked))
+            trainings = paper_trainings(bench, **asked)
+            if published and not bench.quick:
+                trainings = as_published(bench, trainings)
+            return self.measure(bench, trainings)
 
         name, source = f"{paper}-{self.name}", self.source + place
         return Experiment(name, self.title, source, measure, self.claims, self.figures, minutes)
