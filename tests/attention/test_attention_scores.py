@@ -23,6 +23,7 @@ from heedful.attention import (
     normal_init,
     scaled_dot,
     split_heads,
+    usual_init,
     xavier_init,
 )
 
@@ -205,6 +206,11 @@ def test_parameters_start_as_the_papers_say_and_repeat_by_seed():
     assert matrix.abs().max().item() == pytest.approx(math.sqrt(6 / 198), rel=0.01)
     xavier_init(vector, Generator().manual_seed(0))
     assert vector.abs().max().item() == pytest.approx(math.sqrt(6 / 9974), rel=0.01)
+    usual_init(vector, Generator().manual_seed(0))
+    usual_init(matrix, Generator().manual_seed(0))
+    assert vector.abs().max().item() == pytest.approx(9973**-0.5, rel=0.01)
+    assert matrix.abs().max().item() == pytest.approx(101**-0.5, rel=0.01)
+    xavier_init(vector, Generator().manual_seed(0))
     again = torch.empty(9973)
     xavier_init(again, Generator().manual_seed(0))
     assert again.equal(vector)

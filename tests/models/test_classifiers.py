@@ -335,6 +335,24 @@ def test_sun_and_lus_start_is_theirs() -> None:
     assert 0.8 < model.head.weight.abs().max() <= 1
 
 
+def test_an_lstm_by_name_starts_as_its_paper_says() -> None:
+    vocabulary = Vocabulary.build(["word"])
+    cell = build_model(MODELS["dp-l"], vocabulary, ("a", "b")).words.encoder.passes["back"]
+    torch.testing.assert_close(cell.weight_hh_l0.T @ cell.weight_hh_l0, torch.eye(50), atol=1e-5, rtol=0)
+    plain = build_model(replace(MODELS["dp-l"], initialisation="pytorch"), vocabulary, ("a", "b"))
+    assert plain.words.encoder.passes["back"].weight_hh_l0.abs().max() <= 50**-0.5
+
+
+def test_pytorchs_start_is_pytorchs_also_of_words_and_attention() -> None:
+    vocabulary = Vocabulary.build([f"w{number}" for number in range(5_000)])
+    settings = ModelSettings(initialisation="pytorch", attention="additive", attention_width=64, hidden=100)
+    model = build_model(settings, vocabulary, ("a", "b"))
+    assert model.embedding.weight[1:].std().item() == pytest.approx(1, abs=0.01)
+    score = model.words.attention.score
+    assert 0.9 * 64**-0.5 < score.context.abs().max() <= 64**-0.5
+    assert 0.99 * 0.1 < score.projection.abs().max() <= 0.1
+
+
 def test_padding_has_a_vector_of_zeros_that_does_not_learn(
     vocabulary: Vocabulary, make_batch: MakeBatch, texts: Texts
 ) -> None:

@@ -14,7 +14,7 @@ from heedful.models.encoders import (
     NoEncoder,
     RecurrentEncoder,
 )
-from heedful.models.level import start_like_serrano_smith
+from heedful.models.level import start_like_serrano_smith, start_like_sun_lu
 
 B, T, E = 5, 11, 7
 LENGTHS = torch.tensor([11, 3, 1, 7, 5])
@@ -151,6 +151,14 @@ def test_serrano_and_smiths_cells_start_orthogonal_and_keep_their_state(kind: ty
         bias = cell.bias_ih_l0 + cell.bias_hh_l0
         assert (bias[13:26] == 1).all()
         assert bias.sum() == 13
+
+
+def test_sun_and_lus_cells_start_orthogonal_with_their_gates_stacked() -> None:
+    encoder = RecurrentEncoder(nn.LSTM, E, 26, both=True)
+    start_like_sun_lu([encoder])
+    for cell in encoder.passes.values():
+        for weight in (cell.weight_ih_l0, cell.weight_hh_l0):
+            torch.testing.assert_close(weight.T @ weight, torch.eye(weight.shape[1]), atol=1e-5, rtol=0)
 
 
 def test_an_lstm_with_this_start_forgets_less_than_pytorchs() -> None:

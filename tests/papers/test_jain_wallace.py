@@ -1,6 +1,7 @@
 """The measures of Jain & Wallace's experiments on a small model, and their claims on tables made up."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -11,9 +12,11 @@ from scipy.stats import kendalltau
 
 from debated import CORPUS, SMALL, bench_in, trainings, work_here
 from heedful.data.vocabulary import Vocabulary
+from heedful.errors import UserError
 from heedful.models.building import build_model
 from heedful.models.trace import probabilities
 from heedful.papers import find_experiments
+from heedful.papers.debate.as_published import as_published, within
 from heedful.papers.debate.panels import class_colours, grid_of, label_edges
 from heedful.papers.debate.trainings import MAIN, MODELS, main_model, paper_trainings, quick_settings
 from heedful.papers.debate.trainings import SMALL as SMALL_SETTINGS
@@ -24,6 +27,7 @@ from heedful.papers.jain_wallace.permutation import permutation_rows
 from heedful.study.experiment import reproduce
 from heedful.study.workbench import Bench
 from heedful.training import train
+from heedful.training.presets import prepare
 from heedful.trials import word_scores
 from heedful.trials.weights.divergence import js_divergence
 from heedful.trials.weights.moved import attainable
@@ -249,6 +253,40 @@ def test_the_papers_ground_is_four_corpora_and_six_models_and_quick_is_small(tmp
     assert quick_settings("flan-rnn") == {**SMALL_SETTINGS, "rate": 0.003}
     asked = paper_trainings(Bench(tmp_path, corpora=("agnews",), models=(MODELS[3],)), models=(MAIN,))
     assert (asked.corpora, asked.models) == (("agnews",), (MODELS[3],))
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_in_full_the_papers_texts_and_vectors_are_taken_and_kept_in_the_bench(tmp_path, monkeypatch, packed):
+    long = [f"word{number} " * count for number, count in enumerate((5, 6, 499, 500, 501))]
+    corpus = replace(CORPUS.take(np.arange(5)), texts=tuple(long))
+    assert [len(text.split()) for text in within(corpus, 5, np.inf).texts] == [6, 499, 500, 501]
+    assert [len(text.split()) for text in within(corpus, 6, 500).texts] == [499]
+    monkeypatch.setattr("heedful.papers.debate.as_published.load_data", lambda name, data_dir: corpus)
+    bench = Bench(tmp_path / "bench", data_dir=str(tmp_path / "data"), corpora=("sst", "agnews"))
+    (tmp_path / "data").mkdir()
+    asked = paper_trainings(bench)
+    with pytest.raises(UserError, match=r"put vectors/glove.6B.100d.txt \(GloVe\) into the data folder"):
+        as_published(bench, asked)
+    path = tmp_path / "data" / "vectors" / f"glove.6B.100d.some.txt{'.gz' if packed else ''}"
+    path.parent.mkdir()
+    path.write_bytes(b"anything")
+    for _ in range(2):
+        theirs = as_published(bench, asked)
+    assert theirs.corpora == ("corpora/jain-wallace/sst.csv", "agnews")
+    assert len(pd.read_csv(bench.folder / theirs.corpora[0])) == 4
+    model, _ = theirs.study("all").cells[0].prepared
+    assert (model.embedding, model.embedding_source) == (100, "file")
+    assert not Path(model.vectors_file).is_absolute()
+    assert (theirs.base / model.vectors_file).read_bytes() == b"anything"
+
+
+def test_the_papers_training_is_that_of_their_code():
+    for name in MODELS:
+        model, training = prepare(name)
+        assert model.initialisation == "pytorch"
+        assert (training.choose, training.earliest, training.balance) == ("roc-auc", 2, True)
+        assert training.l2_embedding * training.batch == pytest.approx(1e-5)
+        assert training.l2_attention == 0
 
 
 def test_a_legend_names_the_classes_of_every_corpus():

@@ -4,7 +4,7 @@ import math
 
 import torch
 
-from heedful.training.losses import alignment_penalty, classification_loss
+from heedful.training.losses import alignment_penalty, balancing_weights, classification_loss
 
 
 def test_one_score_has_the_logistic_loss_of_equation_five():
@@ -34,6 +34,19 @@ def test_two_logits_and_their_difference_as_one_score_agree():
     )
     score = logits[:, 1:] - logits[:, :1]
     assert torch.isclose(classification_loss(logits, labels), classification_loss(score, labels))
+
+
+def test_the_positive_class_is_weighed_by_the_classes_ratio_and_the_mean_is_over_texts():
+    labels = torch.tensor([0, 0, 0, 1])
+    weights = balancing_weights(labels, 2)
+    assert weights.tolist() == [1, 3]
+    scores = torch.tensor([[0.3], [-1.0], [2.0], [0.7]])
+    losses = [math.log1p(math.exp(-margin)) for margin in (-0.3, 1.0, -2.0, 0.7)]
+    by_hand = (sum(losses[:3]) + 3 * losses[3]) / 4
+    assert math.isclose(float(classification_loss(scores, labels, weights)), by_hand, rel_tol=1e-6)
+    logits = torch.cat([-scores, scores], 1) / 2
+    assert math.isclose(float(classification_loss(logits, labels, weights)), by_hand, rel_tol=1e-6)
+    assert balancing_weights(torch.tensor([2, 0, 2]), 3).tolist() == [1, 1, 0.5]  # nobody is of class 1
 
 
 def test_the_penalty_is_the_mean_absolute_alignment():

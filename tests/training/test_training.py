@@ -16,7 +16,7 @@ from heedful.training import run as files
 from heedful.training.callbacks import Callback
 from heedful.training.checkpoint import FORMAT as CHECKPOINT_FORMAT
 from heedful.training.checkpoint import Checkpoint
-from heedful.training.evaluation import evaluate, macro_f1, predict
+from heedful.training.evaluation import evaluate, macro_f1, predict, roc_auc
 from heedful.training.from_corpus import encode_splits, train, train_run
 from heedful.training.loop import fit
 from heedful.training.presets import PRESETS, prepare
@@ -106,6 +106,50 @@ def test_the_best_dev_epoch_is_kept(small_corpus):
     best = run.history.loc[run.history["dev_accuracy"].idxmax()]
     assert run.result["epoch"] == best["epoch"]
     assert evaluate(run.model, sets["dev"]).accuracy == best["dev_accuracy"]
+
+
+def test_the_epoch_is_chosen_by_roc_auc_and_never_before_the_earliest(small_corpus):
+    run = train(small_corpus, **{**FAST, "epochs": 6}, choose="roc-auc", earliest=4)
+    _, sets = encode_splits(small_corpus, run.recipe)
+    late = run.history[run.history["epoch"] >= 4]
+    best = late.loc[late["dev_roc_auc"].idxmax()]
+    judged = evaluate(run.model, sets["dev"])
+    assert run.result["epoch"] == best["epoch"] >= 4
+    assert run.result["dev_accuracy"] == best["dev_accuracy"] == judged.accuracy
+    assert roc_auc(judged.logits, judged.labels) == best["dev_roc_auc"]
+
+
+def test_an_earliest_epoch_beyond_the_last_keeps_the_last_and_patience_waits_for_it(small_corpus):
+    assert train(small_corpus, **{**FAST, "epochs": 2}, earliest=5).result["epoch"] == 2
+    run = train(small_corpus, **{**FAST, "epochs": 6, "rate": 1e-9}, earliest=4, patience=1)
+    assert (run.result["epoch"], run.history["epoch"].max()) == (4, 5)
+
+
+def test_roc_auc_counts_ordered_pairs_and_has_no_value_for_one_class():
+    scores = torch.tensor([[0.1], [0.4], [0.35], [0.4], [-1.0]])
+    labels = torch.tensor([0, 0, 1, 1, 0])  # 6 pairs: of 0.35 two won, one lost; of 0.4 two won, one tied
+    assert roc_auc(scores, labels) == pytest.approx(4.5 / 6)
+    assert roc_auc(torch.cat([-scores, scores], 1), labels) == pytest.approx(4.5 / 6)
+    three = torch.tensor([[3.0, 0, 0], [0, 3.0, 0], [0, 3.0, 1], [2.0, 0, 1]])
+    assert roc_auc(three, torch.tensor([0, 1, 2, 0])) == pytest.approx((1 + 1 + 2 / 3) / 3)
+    assert np.isnan(roc_auc(scores, torch.zeros(5, dtype=torch.long)))
+
+
+def test_a_dev_split_of_one_class_cannot_choose_by_roc_auc(small_corpus):
+    dev, first = small_corpus.splits == "dev", small_corpus.labels == 0
+    one = small_corpus.take(np.flatnonzero(~dev | first))
+    with pytest.raises(UserError, match="one class"):
+        train(one, **FAST, choose="roc-auc")
+
+
+def test_a_balanced_training_decides_more_often_for_the_smaller_class(small_corpus):
+    keep = (small_corpus.splits != "train") | (small_corpus.labels == 0)
+    keep[np.flatnonzero(~keep)[:6]] = True
+    few = small_corpus.take(np.flatnonzero(keep))
+    settings = {**FAST, "epochs": 1, "rate": 0.01, "dropout_words": 0.0, "dropout_head": 0.0}
+    plain, balanced = (train(few, **settings, balance=how, earliest=1) for how in (False, True))
+    texts = few.split("test").texts
+    assert (predict(balanced.model, texts) > predict(plain.model, texts)).all()
 
 
 def test_the_test_split_is_touched_once_and_only_after_training(small_corpus, monkeypatch):

@@ -12,7 +12,7 @@ from heedful.errors import UserError
 from heedful.models.classifier import FlatClassifier
 from heedful.models.embeddings import WordVectors, word_embedding
 from heedful.models.hierarchical import HierarchicalClassifier
-from heedful.models.level import Level, build_level, start_like_serrano_smith
+from heedful.models.level import Level, build_level, start_like_serrano_smith, start_like_sun_lu
 from heedful.models.settings import ModelSettings, parameters_of
 
 MOST_NUMBERS = 2**31  # eight gigabytes; training takes three times that
@@ -72,9 +72,11 @@ def _width(level: Level) -> int:
 
 
 def _start(settings: ModelSettings, levels: Sequence[Level], head: nn.Linear) -> None:
+    # A pretrained encoder has started already.
+    fresh = [level.encoder for level in levels if settings.encoder != "pretrained"]
     if settings.initialisation == "serrano-smith":
-        # A pretrained encoder has started already.
-        fresh = [level.encoder for level in levels if settings.encoder != "pretrained"]
         start_like_serrano_smith([*fresh, head])
+    elif settings.initialisation == "sun-lu":
+        start_like_sun_lu(fresh)
     if settings.head_range is not None:
         nn.init.uniform_(head.weight, -settings.head_range, settings.head_range)

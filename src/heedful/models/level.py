@@ -105,6 +105,15 @@ def score_of(attention: nn.Module) -> nn.Module | None:
     return score if isinstance(score, nn.Module) else None
 
 
+def start_like_sun_lu(modules: Sequence[nn.Module]) -> None:
+    """The matrices of recurrent cells orthogonal, their gates stacked, as in the authors' code (UAFTC)."""
+    for module in (inner for outer in modules for inner in outer.modules()):
+        if isinstance(module, nn.RNNBase):
+            for weight in module.parameters():
+                if weight.dim() == 2:
+                    nn.init.orthogonal_(weight)
+
+
 def start_like_serrano_smith(modules: Sequence[nn.Module]) -> None:
     """Xavier weights, orthogonal recurrent weights, biases 0 but 1 for the gate that keeps a cell's state."""
     for module in (inner for outer in modules for inner in outer.modules()):
