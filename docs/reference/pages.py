@@ -27,6 +27,12 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     return files
 
 
+def on_page_content(html: str, **_: Any) -> str:
+    """Short names stay on one line, and a picture opens at its own size, for narrow screens."""
+    html = re.sub(r"(?<!<pre>)<code>(?=[^<\n]{1,24}</code>)", '<code class="short">', html)
+    return re.sub(r'<img [^>]*?src="(?!data:)([^"]+)"[^>]*>', r'<a href="\1">\g<0></a>', html)
+
+
 def on_post_build(config: MkDocsConfig) -> None:
     """Refuse a site that would fetch something, or whose links lead nowhere in its folder."""
     site = Path(config.site_dir)
@@ -66,7 +72,7 @@ def _shown(output: dict[str, Any]) -> str:
         return f'<img alt="What the cell draws" src="data:image/png;base64,{picture}">'
     if "text/html" in content:
         table = re.sub(r"<style.*?</style>|\n", "", "".join(content["text/html"]), flags=re.DOTALL)
-        return f"<div>{table}</div>"
+        return re.sub(r"<table[^>]*>", "<table>", table)  # without a class the theme lets it scroll
     plain = "".join(output.get("text", content.get("text/plain", "")))
     return f"```text\n{plain.rstrip()}\n```" if plain.strip() else ""
 
@@ -107,12 +113,16 @@ def settings() -> str:
         (heedful.TrainingSettings, "how it learns"),
         (heedful.AuditSettings, "what an audit asks"),
     ):
-        rows = [f"| `{one.name}` | `{one.default}` | {_cell(one.help)} |" for one in choices(cls)]
+        rows = [f"| `{one.name}` | {_default(one.default)} | {_cell(one.help)} |" for one in choices(cls)]
         parts += [
             f"## `{cls.__name__}`: {told}",
             "| setting | default | |\n|---|---|---|\n" + "\n".join(rows),
         ]
     return "\n\n".join(parts)
+
+
+def _default(value: Any) -> str:
+    return "" if value in ("", None) else f"`{value}`"
 
 
 def _cell(text: str) -> str:
