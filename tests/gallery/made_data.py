@@ -83,3 +83,22 @@ def write_reviews(folder, *, users=24, items=12):
     write_table(
         folder / "amazon_musical_instruments.csv.gz", ("user", "item", "rating", "text", "split"), rows
     )
+
+
+def write_translations(folder, *, train=120):
+    """Captions of a made-up German whose verb stands last: every word has one translation."""
+    chance = random.Random(19)
+    who = [("mann", "man"), ("hund", "dog"), ("junge", "boy"), ("frau", "woman")]
+    what = [("ball", "ball"), ("hut", "hat"), ("wagen", "cart"), ("apfel", "apple")]
+    does = [("wirft", "throws"), ("sieht", "sees"), ("trägt", "carries")]
+    adverbs = [("oft", "often"), ("heute", "today")]
+    rows = []
+    for split, count in (("train", train), ("dev", 12), ("test2016", 17), ("test2017", 5)):
+        for _ in range(count):
+            subject, thing, verb, adverb = (chance.choice(words) for words in (who, what, does, adverbs))
+            german = f"Ein {subject[0]} den {thing[0]} {verb[0]}"
+            english = f"A {subject[1]} {verb[1]} the {thing[1]}"
+            if chance.random() < 0.5:
+                german, english = f"{german} {adverb[0]}", f"{english} {adverb[1]}"
+            rows.append((f"{english}.", f"{german}.", "", split))
+    write_table(folder / "multi30k.csv.gz", ("en", "de", "fr", "split"), rows)

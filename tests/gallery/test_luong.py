@@ -4,10 +4,11 @@ import pytest
 import torch
 from matplotlib.figure import Figure
 
+from heedful.gallery.both_ways import turned_round
 from heedful.gallery.dates import LENGTH, OUTPUTS, encode_dates, write_dates
 from heedful.gallery.learning import parameters_of
 from heedful.gallery.luong import BASELINE, ENTRY, FIGURE, KINDS, LONGEST, RATES, WIDER, WIDTH, Rewriter
-from heedful.gallery.rewriting import Encoder, turned_round
+from heedful.gallery.rewriting import Encoder
 from heedful.gallery.seeded import seeded
 
 kinds = pytest.mark.parametrize("kind", KINDS)

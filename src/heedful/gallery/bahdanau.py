@@ -14,6 +14,7 @@ from heedful.gallery.alignments import align_examples, draw_alignments
 from heedful.gallery.dates import LENGTH, OUTPUTS, PADDING, write_dates
 from heedful.gallery.entry import Entry, Outcome, Size
 from heedful.gallery.learning import parameters_of
+from heedful.gallery.real_bahdanau import REAL
 from heedful.gallery.rewriting import BUDGETS, CHARACTERS, Encoder, Written, exact_match, learn_dates
 from heedful.gallery.seeded import seeded
 from heedful.training.devices import one_thread
@@ -103,4 +104,5 @@ ENTRY = Entry(
     train=train,
     draw=draw,
     aim=0.98,
+    real=REAL,
 )

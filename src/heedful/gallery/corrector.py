@@ -15,7 +15,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from heedful.attention import Attention, NestedAttention, TanhDotScore
-from heedful.gallery.rewriting import turned_round
+from heedful.gallery.both_ways import turned_round
 from heedful.gallery.spelling import (
     COMMON,
     END,

@@ -17,9 +17,9 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from heedful.attention import LocationSensitiveAttention
+from heedful.gallery.both_ways import turned_round
 from heedful.gallery.entry import Entry, Outcome, Size
 from heedful.gallery.learning import learn, parameters_of
-from heedful.gallery.rewriting import turned_round
 from heedful.gallery.seeded import seeded
 from heedful.gallery.utterances import (
     END,

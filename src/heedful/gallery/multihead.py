@@ -20,6 +20,7 @@ from torch import Tensor, nn
 from heedful.attention import Attended, MultiHead
 from heedful.gallery.entry import Entry, Outcome, Size
 from heedful.gallery.learning import learn, parameters_of
+from heedful.gallery.real_multihead import REAL
 from heedful.gallery.seeded import seeded
 from heedful.training.devices import one_thread
 
@@ -137,4 +138,5 @@ ENTRY = Entry(
     train=train,
     draw=draw,
     aim=0.98,
+    real=REAL,
 )

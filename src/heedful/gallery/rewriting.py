@@ -10,6 +10,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from heedful.gallery.both_ways import BothWays
 from heedful.gallery.dates import INPUTS, PADDING, Dates
 from heedful.gallery.entry import Size
 from heedful.gallery.learning import learn
@@ -31,28 +32,12 @@ class Encoder(nn.Module):
     def __init__(self, width: int) -> None:
         super().__init__()
         self.characters = nn.Embedding(len(INPUTS) + 1, CHARACTERS)
-        self.forwards = nn.GRU(CHARACTERS, width, batch_first=True)
-        self.backwards = nn.GRU(CHARACTERS, width, batch_first=True)
+        self.recurrence = BothWays(CHARACTERS, width)
 
     def forward(self, sources: Tensor) -> tuple[Tensor, Tensor]:
-        """Turn ids (B,T) into states (B,T,H) and the last states of both directions (B,H), H = 2·width.
-
-        Padding stands at the end, so a recurrence comes to it last; backwards, each text is turned round in
-        its own slots. (Packed sequences give the same in twice the time.)
-        """
-        there = self.forwards(self.characters(sources))[0]
-        turned = turned_round(sources != PADDING)  # (B,T)
-        back = self.backwards(self.characters(sources.gather(1, turned)))[0]
-        slots = turned.unsqueeze(-1).expand_as(back)
-        states = torch.cat([there, back.gather(1, slots)], -1)
-        last = torch.cat([there.gather(1, slots[:, :1]), back.gather(1, slots[:, :1])], -1)
-        return states, last.squeeze(1)
-
-
-def turned_round(mask: Tensor) -> Tensor:
-    """For each slot of a mask (B,T), the slot as far from the other end of its text; padding stays."""
-    slots = torch.arange(mask.shape[1]).expand_as(mask)
-    return torch.where(mask, mask.sum(-1, keepdim=True) - 1 - slots, slots)
+        """Turn ids (B,T) into states (B,T,H) and the last states of both directions (B,H), H = 2·width."""
+        states, last = self.recurrence(self.characters(sources), sources != PADDING)
+        return states, last
 
 
 @dataclass(frozen=True)
