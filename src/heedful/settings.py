@@ -17,10 +17,22 @@ from heedful.errors import UserError, nearest
 
 Settings = TypeVar("Settings")
 
+# The most that any count or size may be; those that cost more each have bounds of their own.
+MOST, MOST_SEEDS, MOST_WORKERS = 2**31 - 1, 1000, 1024
 
-def setting(default: Any, explanation: str) -> Any:
-    """A field of a settings dataclass: its default, and one line of help that the command line shows."""
-    return field(default=default, metadata={"help": explanation})
+
+def setting(default: Any, explanation: str, *, most: int = MOST) -> Any:
+    """A field of a settings dataclass: its default, one line of help, and what a whole number may be."""
+    return field(default=default, metadata={"help": explanation, "most": most})
+
+
+def check_sizes(settings: Any) -> None:
+    """Refuse a whole number beyond what its field may be, before anything of that size is made."""
+    for item in fields(settings):
+        value, most = getattr(settings, item.name), item.metadata.get("most", MOST)
+        for number in value if isinstance(value, tuple) else (value,):
+            if isinstance(number, int) and number > most:
+                raise UserError(f"{item.name} must be at most {most:,}, but it is {number:,}.")
 
 
 @dataclass(frozen=True)

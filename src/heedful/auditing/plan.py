@@ -14,10 +14,10 @@ from heedful.auditing.audited import Audited
 from heedful.auditing.maps import Maps
 from heedful.auditing.reading import ReadSettings, maps_of
 from heedful.data.encoded import EncodedTexts
-from heedful.errors import UserError, check_seed, choose_from
+from heedful.errors import LARGEST_SEED, UserError, check_seed, choose_from
 from heedful.files import check_folder, write_atomically
 from heedful.models.subject import gives
-from heedful.settings import setting, settings_from
+from heedful.settings import MOST_SEEDS, check_sizes, setting, settings_from
 from heedful.trials.rankings.ranking import Ranking
 from heedful.trials.stream import MOST_SUMMED, sample_rows
 
@@ -40,18 +40,22 @@ class AuditSettings:
     also: str = setting("", "further rankings to judge, such as flow or layer-2-head-5, with commas between")
     limit: int | None = setting(None, "texts to take, drawn by the seed; all where nothing is read again")
     deletions: int | None = setting(
-        None, "random deletions for each word of a text; 8 where they are products, else 4"
+        None, "random deletions for each word of a text; 8 where they are products, else 4", most=10**4
     )
     looks: bool = setting(True, "stop as soon as the reading is settled")
     seeds: int = setting(
-        3, "models over which stability is measured, the audited one among them; 1 does not ask"
+        3,
+        "models over which stability is measured, the audited one among them; 1 does not ask",
+        most=MOST_SEEDS,
     )
     uniform: bool = setting(True, "train the model with uniform weights, to see whether attention is needed")
     folds: int = setting(
-        0, "so many models are trained, each text judged by one that has not seen it; 0: one model"
+        0,
+        "so many models are trained, each text judged by one that has not seen it; 0: one model",
+        most=MOST_SEEDS,
     )
     keep_texts: bool = setting(True, "keep texts and words for browsing; without, nothing written has any")
-    seed: int = setting(0, "the seed of everything that is left to chance")
+    seed: int = setting(0, "the seed of everything that is left to chance", most=LARGEST_SEED)
 
     @property
     def named(self) -> list[str]:
@@ -66,6 +70,7 @@ class AuditSettings:
             if value is not None and value < least:
                 raise UserError(f"The audit's {name} must be at least {least}, not {value}.")
         check_seed(self.seed)
+        check_sizes(self)
 
 
 def settings_with(settings: AuditSettings | None, changes: Mapping[str, Any]) -> AuditSettings:

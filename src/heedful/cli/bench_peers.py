@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from heedful.cli.options import AsJson, DataDir, Seed
+from heedful.cli.options import AsJson, DataDir, Seed, count
 from heedful.cli.output import print_json, print_table, progress, say
 from heedful.cli.stopping import can_be_stopped
 
@@ -15,9 +15,9 @@ def peers(
         str | None, typer.Option(help="hf:FOLDER_OR_NAME; a packaged encoder with a random head unless said.")
     ] = None,
     corpus: Annotated[str, typer.Option(help="Where the texts come from.")] = "sst",
-    texts: Annotated[int, typer.Option(min=2, help="Test texts.")] = 8,
-    samples: Annotated[int, typer.Option(min=80, help="Changed texts for a Shapley value or LIME.")] = 240,
-    rounds: Annotated[int, typer.Option(min=1, help="Rounds of each comparison; the least counts.")] = 1,
+    texts: Annotated[int, count(least=2, help="Test texts.")] = 8,
+    samples: Annotated[int, count(least=80, help="Changed texts for a Shapley value or LIME.")] = 240,
+    rounds: Annotated[int, count(help="Rounds of each comparison; the least counts.")] = 1,
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:
@@ -84,7 +84,7 @@ def families(
         Path | None, typer.Option(help="File of word vectors of 100 numbers to begin with, such as GloVe.")
     ] = None,
     audited: Annotated[
-        int, typer.Option("--audited", min=0, help="Test texts of an audit of each; 0 for none.")
+        int, count("--audited", least=0, help="Test texts of an audit of each; 0 for none.")
     ] = 60,
     out: Annotated[Path, typer.Option(help="Folder for models and audits; a restart goes on.")] = Path(
         "audits/families"

@@ -5,16 +5,16 @@ from typing import Annotated
 
 import typer
 
-from heedful.cli.options import AsJson, DataDir, Seed
+from heedful.cli.options import AsJson, DataDir, Seed, count
 from heedful.cli.output import print_json, print_table, progress
 
 
 def fuzz(
-    cases: Annotated[int, typer.Option("--cases", min=1, help="Damaged inputs to try.")] = 100_000,
+    cases: Annotated[int, count("--cases", help="Damaged inputs to try.")] = 100_000,
     kinds: Annotated[
         str | None, typer.Option("--kinds", help="Kinds of input with commas between. Default: all.")
     ] = None,
-    first: Annotated[int, typer.Option("--first", min=0, help="Begin with this case, to see one again.")] = 0,
+    first: Annotated[int, count("--first", least=0, help="Begin with this case, to see one again.")] = 0,
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:

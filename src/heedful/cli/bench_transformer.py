@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from heedful.cli.options import AsJson, DataDir, Seed
+from heedful.cli.options import AsJson, DataDir, Seed, count
 from heedful.cli.output import print_json, print_table
 
 
@@ -13,8 +13,8 @@ def transformer(
         str | None, typer.Option(help="hf:FOLDER_OR_NAME; a packaged encoder with a random head unless said.")
     ] = None,
     corpus: Annotated[str, typer.Option(help="Where the texts come from.")] = "sst",
-    texts: Annotated[int, typer.Option(min=4, help="Test texts.")] = 30,
-    rounds: Annotated[int, typer.Option(min=1, help="Rounds of each comparison; the least counts.")] = 3,
+    texts: Annotated[int, count(least=4, help="Test texts.")] = 30,
+    rounds: Annotated[int, count(help="Rounds of each comparison; the least counts.")] = 3,
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:
@@ -57,7 +57,7 @@ def passes(
         typer.Option(help="hf:FOLDER_OR_NAME; MiniLM with a head that learnt the corpus unless said."),
     ] = None,
     corpus: Annotated[str, typer.Option(help="Where the texts come from.")] = "sst",
-    texts: Annotated[int, typer.Option(min=4, help="Test texts of the audit.")] = 100,
+    texts: Annotated[int, count(least=4, help="Test texts of the audit.")] = 100,
     data_dir: DataDir = None,
     seed: Seed = 0,
     as_json: AsJson = False,

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from heedful.cli.options import AsJson, DataDir
+from heedful.cli.options import AsJson, DataDir, count
 from heedful.cli.output import print_json, print_table, progress
 from heedful.cli.stopping import can_be_stopped
 from heedful.errors import LARGEST_SEED
+from heedful.settings import MOST_SEEDS, MOST_WORKERS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,7 +23,7 @@ def truth(
     quick: Annotated[
         bool, typer.Option("--quick", help="A score of small models on generated texts.")
     ] = False,
-    processes: Annotated[int, typer.Option(min=1, help="Models made and audited at a time.")] = 2,
+    processes: Annotated[int, count(most=MOST_WORKERS, help="Models made and audited at a time.")] = 2,
     rows: Annotated[
         Path | None,
         typer.Option(help="Only print the tables of these rows: a folder that a run left, or a CSV file."),
@@ -153,7 +154,7 @@ def readings(
             help="A model by name, or minilm, which is read on sst. Both dp and minilm unless said."
         ),
     ] = None,
-    seeds: Annotated[int, typer.Option(min=1, help="Trainings of each model, with seeds 0, 1, …")] = 5,
+    seeds: Annotated[int, count(most=MOST_SEEDS, help="Trainings of each model, with seeds 0, 1, …")] = 5,
     out: Annotated[Path, typer.Option(help="Folder for what was read; a restart goes on.")] = Path(
         "audits/readings"
     ),

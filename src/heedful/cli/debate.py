@@ -17,11 +17,13 @@ from heedful.cli.options import (
     TestShare,
     TextColumn,
     TextPairColumn,
+    count,
 )
 from heedful.cli.output import print_json, print_table, progress, say
 from heedful.cli.places import default_folder
 from heedful.cli.reproduce import show_models
 from heedful.cli.stopping import can_be_stopped
+from heedful.settings import MOST_SEEDS, MOST_WORKERS
 
 if TYPE_CHECKING:
     from heedful.papers.debate.forecast import Estimate
@@ -56,17 +58,16 @@ def debate(
         bool, typer.Option("--quick", help="Fewer seeds and texts, and a small model of a corpus.")
     ] = False,
     seeds: Annotated[
-        int | None, typer.Option("--seeds", min=2, help="Trainings to compare. Default: 8, quick 3.")
+        int | None,
+        count("--seeds", least=2, most=MOST_SEEDS, help="Trainings to compare. Default: 8, quick 3."),
     ] = None,
-    limit: Annotated[
-        int | None, typer.Option("--limit", min=1, help="Test texts tried. Default: 500, quick 200.")
-    ] = None,
+    limit: Annotated[int | None, count("--limit", help="Test texts tried. Default: 500, quick 200.")] = None,
     out: Annotated[
         Path | None,
         typer.Option("--out", help="Folder for everything. Default: debate in the run, or in runs."),
     ] = None,
     workers: Annotated[
-        int | None, typer.Option("--workers", min=1, help="Trainings at a time. Default: one a core.")
+        int | None, count("--workers", most=MOST_WORKERS, help="Trainings at a time. Default: one a core.")
     ] = None,
     data_dir: DataDir = None,
     text: TextColumn = None,

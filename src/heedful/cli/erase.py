@@ -18,6 +18,7 @@ from heedful.cli.options import (
     Seed,
     TextColumn,
     TextPairColumn,
+    count,
 )
 from heedful.cli.output import print_json, print_table, progress, say
 from heedful.cli.stopping import can_be_stopped
@@ -59,7 +60,7 @@ def erase(
         str, typer.Option("--how", help="With --input: delete words, or make them the unknown word.")
     ] = "delete",
     limit: Annotated[
-        int | None, typer.Option("--limit", min=1, help="Try so many texts, drawn by the seed. Default: all.")
+        int | None, count("--limit", help="Try so many texts, drawn by the seed. Default: all.")
     ] = None,
     out: Annotated[
         Path | None, typer.Option("--out", help="Folder for the results. Default: trials/… in the run.")

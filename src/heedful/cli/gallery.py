@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from heedful.cli.options import AsJson, DataDir, Device, Seed
+from heedful.cli.options import AsJson, DataDir, Device, Seed, count
 from heedful.cli.output import Advance, print_json, print_table, progress, say
 from heedful.cli.places import default_folder
 from heedful.cli.stopping import can_be_stopped
 from heedful.errors import UserError, listed
+from heedful.settings import MOST_SEEDS
 
 if TYPE_CHECKING:
     from heedful.gallery import Comparison, Entry
@@ -24,7 +25,7 @@ SHEET, KEPT = "gallery.html", "kept"
 def gallery(
     name: Annotated[str | None, typer.Argument(help="An entry. Without one: list all.")] = None,
     every: Annotated[bool, typer.Option("--all", help="Train all entries and make a contact sheet.")] = False,
-    seeds: Annotated[int, typer.Option("--seeds", min=1, help="How many seeds to train with.")] = 3,
+    seeds: Annotated[int, count("--seeds", most=MOST_SEEDS, help="How many seeds to train with.")] = 3,
     size: Annotated[
         Literal["small", "quick", "full"],
         typer.Option(

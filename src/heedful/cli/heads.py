@@ -19,6 +19,7 @@ from heedful.cli.options import (
     TextColumn,
     TextPairColumn,
     Threshold,
+    count,
 )
 from heedful.cli.output import print_json, print_table, progress, say
 
@@ -30,7 +31,7 @@ def heads(
     data: Annotated[str, typer.Argument(help="Texts: a file, or a corpus by name. Labels are not needed.")],
     text: TextColumn = None,
     text_pair: TextPairColumn = None,
-    limit: Annotated[int, typer.Option("--limit", min=2, help="Texts, drawn by the seed.")] = 60,
+    limit: Annotated[int, count("--limit", least=2, help="Texts, drawn by the seed.")] = 60,
     out: Annotated[
         Path | None, typer.Option("--out", help="Folder for table and figure. Default: heads/MODEL.")
     ] = None,

@@ -1,11 +1,18 @@
 """Options that several commands share, declared once so that they read alike everywhere."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from heedful.errors import LARGEST_SEED
+from heedful.settings import MOST, MOST_WORKERS
+
+
+def count(*names: str, least: int = 1, most: int = MOST, help: str) -> Any:
+    """An option that says how many or how large: a number that no machine could bear is refused here."""
+    return typer.Option(*names, min=least, max=most, help=help)
+
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object for machines.")]
 Seed = Annotated[
@@ -50,10 +57,10 @@ LabelMap = Annotated[
 ]
 Device = Annotated[str, typer.Option("--device", help="Where models run: cpu, cuda, cuda:1, mps …")]
 Workers = Annotated[
-    int | None, typer.Option("--workers", min=1, help="Trainings at a time. Default: one a core.")
+    int | None, count("--workers", most=MOST_WORKERS, help="Trainings at a time. Default: one a core.")
 ]
 LocalWorkers = Annotated[
-    int | None, typer.Option("--workers", min=1, help="Of --scheduler local. Default: one a core.")
+    int | None, count("--workers", most=MOST_WORKERS, help="Of --scheduler local. Default: one a core.")
 ]
 Scheduler = Annotated[
     str | None,

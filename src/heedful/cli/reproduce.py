@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from heedful.cli.options import AsJson, DataDir, Device, Scheduler, Workers
+from heedful.cli.options import AsJson, DataDir, Device, Scheduler, Workers, count
 from heedful.cli.output import print_json, print_table, progress, say
 from heedful.cli.stopping import can_be_stopped
+from heedful.settings import MOST_SEEDS
 
 if TYPE_CHECKING:
     from heedful.study.experiment import Experiment, Reproduction
@@ -28,7 +29,8 @@ def reproduce(
     ] = None,
     model: Annotated[list[str] | None, typer.Option("--model", help="Only this model. Repeatable.")] = None,
     seeds: Annotated[
-        int | None, typer.Option("--seeds", min=1, help="Seeds of each training. Default: the experiment's.")
+        int | None,
+        count("--seeds", most=MOST_SEEDS, help="Seeds of each training. Default: the experiment's."),
     ] = None,
     out: Annotated[
         Path, typer.Option("--out", help="Folder for runs, tables and figures; shared by experiments.")

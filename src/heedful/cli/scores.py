@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from heedful.cli.options import AsJson, DataDir, Device
+from heedful.cli.options import AsJson, DataDir, Device, count
 from heedful.cli.output import print_json, print_table, say
 
 if TYPE_CHECKING:
@@ -21,8 +21,8 @@ def scores(
         bool, typer.Option("--local", help="Average over occurrences in a split, not each word alone.")
     ] = False,
     split: Annotated[str, typer.Option("--split", help="With --local: train, dev or test.")] = "train",
-    top: Annotated[int, typer.Option("--top", min=1, help="Words to show of each kind.")] = 10,
-    least: Annotated[int, typer.Option("--least", min=1, help="Show words that occur so often.")] = 5,
+    top: Annotated[int, count("--top", help="Words to show of each kind.")] = 10,
+    least: Annotated[int, count("--least", help="Show words that occur so often.")] = 5,
     csv: Annotated[Path | None, typer.Option("--csv", help="Write all words to this CSV file.")] = None,
     parquet: Annotated[
         Path | None, typer.Option("--parquet", help="Write all words to this Parquet file.")

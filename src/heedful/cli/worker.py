@@ -4,15 +4,17 @@ from typing import Annotated
 
 import typer
 
+from heedful.cli.options import count
 from heedful.cli.output import say
 from heedful.cli.stopping import can_be_stopped
+from heedful.settings import MOST_WORKERS
 
 
 def worker(
     scheduler: Annotated[str, typer.Argument(help="The scheduler's address, tcp://HOST:PORT.")],
     workers: Annotated[
         int | None,
-        typer.Option("--workers", min=1, help="Processes, of one thread each. Default: one a core."),
+        count("--workers", most=MOST_WORKERS, help="Processes, of one thread each. Default: one a core."),
     ] = None,
     host: Annotated[
         str | None,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 from heedful.attention.choices import NORMALISERS, SCORES
 from heedful.errors import UserError, choose_from
 from heedful.lazy import Choices
-from heedful.settings import setting, settings_from
+from heedful.settings import check_sizes, setting, settings_from
 
 if TYPE_CHECKING:
     from torch import nn
@@ -47,7 +47,7 @@ SOURCES = ("uniform", "file", "word2vec", "word2vec-sentences")
 INITIALISATIONS = ("sun-lu", "serrano-smith", "pytorch")
 POOLINGS = ("first", "mean")
 
-WIDTHS, WIDEST = ("embedding", "hidden", "attention_width"), 2**16
+WIDEST = 2**16
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class ModelSettings:
         None, "words of a text that are read, the rest are unread; all unless said"
     )
 
-    embedding: int = setting(100, "width E of a word's vector")
+    embedding: int = setting(100, "width E of a word's vector", most=WIDEST)
     embedding_source: str = setting(
         "uniform",
         "where vectors start: uniform, file, word2vec on the texts, or word2vec-sentences, trained on the "
@@ -70,11 +70,15 @@ class ModelSettings:
     )
     embedding_frozen: bool = setting(False, "leave the vectors as they start")
     vectors_file: str = setting("", "source file: a file in GloVe's or word2vec's text format, also gzipped")
-    word2vec_passes: int = setting(30, "source word2vec: passes over the texts")
+    word2vec_passes: int = setting(30, "source word2vec: passes over the texts", most=10**6)
 
     encoder: str = setting("none", f"of each level: {', '.join(ENCODERS)}")
-    hidden: int = setting(100, "width H of the encoder's states; none has E, and pretrained its own")
-    widths: tuple[int, ...] = setting((3, 5), "conv: widths of the convolutions in words, odd; they share H")
+    hidden: int = setting(
+        100, "width H of the encoder's states; none has E, and pretrained its own", most=WIDEST
+    )
+    widths: tuple[int, ...] = setting(
+        (3, 5), "conv: widths of the convolutions in words, odd; they share H", most=WIDEST
+    )
     pretrained: str = setting("", "pretrained: folder or name of a Hugging Face encoder")
     pretrained_frozen: bool = setting(True, "pretrained: leave its weights as they are")
     pooling: str = setting(
@@ -86,7 +90,7 @@ class ModelSettings:
         None, "λ, which scores are divided by; unless said 1, and √H for scaled-dot"
     )
     attention_width: int | None = setting(
-        None, "additive: width of the tanh layer; general: of V; H unless said"
+        None, "additive: width of the tanh layer; general: of V; H unless said", most=WIDEST
     )
     attention_bias: bool = setting(True, "additive: a bias inside the tanh")
     normaliser: str = setting("softmax", f"from scores to weights: {', '.join(NORMALISERS)}")
@@ -195,10 +199,7 @@ def _check_numbers(settings: ModelSettings) -> None:
         value = getattr(settings, name)
         if value is not None and not 0 < value < float("inf"):
             raise UserError(f"The model setting {name} must be above 0, but is {value}.")
-    for name in WIDTHS:
-        value = getattr(settings, name)
-        if value is not None and value > WIDEST:
-            raise UserError(f"The model setting {name} must be at most {WIDEST:,}, but is {value:,}.")
+    check_sizes(settings)
     for name in ("dropout_words", "dropout_sentences", "dropout_head"):
         if not 0 <= getattr(settings, name) < 1:
             raise UserError(

@@ -10,6 +10,7 @@ from typing import Any
 
 from heedful.data.corpus import Corpus
 from heedful.errors import UserError
+from heedful.settings import MOST_WORKERS
 from heedful.study.cells import Job, Task
 from heedful.study.processes import cores, in_processes
 
@@ -26,8 +27,8 @@ class Engine:
     say: Callable[[str], None] = lambda sentence: None
 
     def __post_init__(self) -> None:
-        if self.workers is not None and self.workers < 1:
-            raise UserError(f"There must be at least one worker, but workers is {self.workers}.")
+        if self.workers is not None and not 1 <= self.workers <= MOST_WORKERS:
+            raise UserError(f"There may be 1 to {MOST_WORKERS:,} workers, but workers is {self.workers}.")
         if self.workers is not None and self.scheduler not in (None, LOCAL):
             raise UserError(
                 f"The workers of {self.scheduler} are those that came to it: leave out the number of workers."

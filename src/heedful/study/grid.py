@@ -21,6 +21,7 @@ text = "body"
 """
 
 import itertools
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
@@ -31,9 +32,9 @@ from heedful.data.catalogue import CATALOGUE
 from heedful.data.corpus import Corpus
 from heedful.data.named import check_source, load_data
 from heedful.data.vocabulary import Vocabulary
-from heedful.errors import UserError, choose_from
+from heedful.errors import LARGEST_SEED, UserError, choose_from
 from heedful.models.settings import ModelSettings
-from heedful.settings import read_toml, settings_from
+from heedful.settings import check_sizes, read_toml, settings_from
 from heedful.store import digest_of
 from heedful.study.held import held
 from heedful.study.text_measures import MEASURES
@@ -44,6 +45,7 @@ from heedful.training.settings import TrainingSettings
 READING = {"text": str, "label": str, "split": str, "encoding": str, "test_share": float}
 TABLES = ("settings", "grid", "columns")
 OURS = {"base", "sent"}  # what a study file may not say
+MOST_CELLS = 10**6
 
 
 @dataclass(frozen=True)
@@ -98,7 +100,7 @@ class Study:
     name: str
     corpora: tuple[str, ...]
     models: tuple[str, ...] = ("dp",)
-    seeds: tuple[int, ...] = (0,)
+    seeds: tuple[int, ...] = field(default=(0,), metadata={"most": LARGEST_SEED})
     keep_runs: bool = False
     measures: tuple[str, ...] = ()
     texts: int = 500
@@ -115,6 +117,7 @@ class Study:
             _check_values(f"measures of the study {self.name!r}", self.measures, str)
         for name in self.measures:
             choose_from("measure", name, MEASURES)
+        check_sizes(self)
         if self.texts < 1:
             raise UserError(f"Measures need at least one text, but texts is {self.texts}.")
         for name, values in self.grid.items():
@@ -127,6 +130,9 @@ class Study:
                 raise UserError("A study has its seeds in one place: write seeds = [...] at its beginning.")
             if name in self.settings and name in self.grid:
                 raise UserError(f"{name} is given twice: say it once, under settings or under grid.")
+        lists = (self.corpora, self.models, self.seeds, *self.grid.values())
+        if (cells := math.prod(map(len, lists))) > MOST_CELLS:
+            raise UserError(f"A study has at most {MOST_CELLS:,} cells, but this grid has {cells:,}.")
 
     @cached_property
     def cells(self) -> tuple[Cell, ...]:

@@ -4,9 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from heedful.errors import UserError, check_seed, choose_from
+from heedful.errors import LARGEST_SEED, UserError, check_seed, choose_from
 from heedful.lazy import Choices
-from heedful.settings import setting
+from heedful.settings import check_sizes, setting
 
 if TYPE_CHECKING:
     from torch.optim import Optimizer
@@ -29,7 +29,7 @@ CHOICES = ("accuracy", "roc-auc")
 class TrainingSettings:
     """Sun & Lu's settings for SST are the defaults."""
 
-    epochs: int = setting(40, "epochs at most; --patience may end it sooner")
+    epochs: int = setting(40, "epochs at most; --patience may end it sooner", most=10**6)
     batch: int = setting(100, "texts a batch, at most")
     token_budget: int | None = setting(None, "padded tokens a batch, at most")
     optimiser: str = setting("adagrad", ", ".join(OPTIMISERS))
@@ -50,12 +50,13 @@ class TrainingSettings:
     min_count: int = setting(1, "words rarer than this become the unknown word")
     max_words: int | None = setting(None, "size of the vocabulary, at most")
     compiled: bool = setting(True, "use the compiled kernel where one fits the model and the device")
-    seed: int = setting(0, "the seed of everything that is left to chance")
+    seed: int = setting(0, "the seed of everything that is left to chance", most=LARGEST_SEED)
 
     def __post_init__(self) -> None:
         choose_from("optimiser", self.optimiser, OPTIMISERS)
         choose_from("choice of an epoch", self.choose, CHOICES)
         check_seed(self.seed)
+        check_sizes(self)
         for name in ("epochs", "batch", "earliest", "min_count"):
             if getattr(self, name) < 1:
                 raise UserError(f"{name} must be at least 1, but it is {getattr(self, name)}.")

@@ -32,9 +32,9 @@ import pandas as pd
 import torch
 
 from heedful.data.encoded import EncodedTexts
-from heedful.errors import UserError, choose_from
+from heedful.errors import LARGEST_SEED, UserError, choose_from
 from heedful.models.classifier import FlatClassifier
-from heedful.settings import setting
+from heedful.settings import check_sizes, setting
 from heedful.training.callbacks import Callback, Training
 from heedful.training.closed import flat_texts
 from heedful.understanding.flow import Flow
@@ -57,9 +57,10 @@ class WatchSettings:
     every: int | None = setting(None, "steps between two records, instead of a number of records")
     texts: int = setting(300, "training texts the terms are taken on; all if there are no more")
     pair_words: int = setting(40, "words of each type whose dot-products are taken; all if there are no more")
-    seed: int = setting(0, "draws both samples")
+    seed: int = setting(0, "draws both samples", most=LARGEST_SEED)
 
     def __post_init__(self) -> None:
+        check_sizes(self)
         for name in ("records", "texts", "pair_words"):
             if getattr(self, name) < 1:
                 raise UserError(f"The watch's {name} must be at least 1, but it is {getattr(self, name)}.")
