@@ -23,8 +23,8 @@ PYTEST := OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses auto --quiet
 test: $(VENV)/.test   ## install the test extras, then run the whole suite
 	$(PYTEST) -m "not docs and not nightly"
 
-quick: $(VENV)/.test  ## the fast tests only
-	$(PYTEST) -m "not slow and not docs and not nightly"
+quick: $(VENV)/.test  ## the fast tests only, without a browser
+	$(PYTEST) -m "not slow and not browser and not docs and not nightly"
 
 slow: $(VENV)/.nightly   ## what takes too long for CI: a thousand damaged folders, all types of transformers, real ones
 	$(PYTEST) -m nightly

@@ -2,6 +2,7 @@
 
 import inspect
 import itertools
+import math
 from dataclasses import fields, replace
 from typing import get_args, get_origin
 
@@ -52,6 +53,15 @@ def test_a_size_beyond_its_bound_is_refused_by_name(settings, name, most, severa
     with pytest.raises(UserError, match=r"must be at most|from 0 to 2\*\*63") as refused:
         replace(settings, **{name: (size,) if several else size})
     assert name.rstrip("s") in str(refused.value)
+
+
+@pytest.mark.parametrize("value", [math.inf, math.nan, -math.inf])
+def test_a_number_that_is_not_finite_is_refused_by_name(value):
+    for settings in SETTINGS:
+        for choice in choices(type(settings)):
+            if choice.kind in (float, float | None):
+                with pytest.raises(UserError, match=choice.name):
+                    replace(settings, **{choice.name: value})
 
 
 def test_a_grid_of_too_many_cells_is_refused_before_they_are_listed():

@@ -5,6 +5,7 @@ kinds of value, before any work starts.
 """
 
 import json
+import math
 import tomllib
 import types
 import typing
@@ -27,12 +28,17 @@ def setting(default: Any, explanation: str, *, most: int = MOST) -> Any:
 
 
 def check_sizes(settings: Any) -> None:
-    """Refuse a whole number beyond what its field may be, before anything of that size is made."""
+    """Refuse a whole number beyond what its field may be, before anything of that size is made.
+
+    A number that is not finite is refused, too.
+    """
     for item in fields(settings):
         value, most = getattr(settings, item.name), item.metadata.get("most", MOST)
         for number in value if isinstance(value, tuple) else (value,):
             if isinstance(number, int) and number > most:
                 raise UserError(f"{item.name} must be at most {most:,}, but it is {number:,}.")
+            if isinstance(number, float) and not math.isfinite(number):
+                raise UserError(f"{item.name} must be a finite number, but it is {number}.")
 
 
 @dataclass(frozen=True)

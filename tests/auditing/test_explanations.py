@@ -43,6 +43,7 @@ def test_an_explanation_of_shap_is_read_by_its_tokens_and_the_decided_class():
     assert on_words(many[0], decided=0) == [1, 5, 4, 5, 6, 7]
 
 
+@pytest.mark.slow
 def test_shap_itself_can_be_handed_over(subject):
     shap = pytest.importorskip("shap")
     explainer = shap.Explainer(lambda texts: np.array(judge(texts)), shap.maskers.Text(r"\W+"), seed=0)

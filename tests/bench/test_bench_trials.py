@@ -47,6 +47,7 @@ def test_the_erasure_bench_checks_that_all_ways_agree_and_gives_their_ratios():
     assert flips["whole_to_one"] == pytest.approx(flips["five_and_minimum"] / flips["one_ranking"])
 
 
+@pytest.mark.slow
 def test_growth_is_said_at_each_doubling():
     growth = found_by("erasure --part growth --first-length 8 --doublings 2 --rounds 1")["growth"]
     assert growth["lengths"] == [8, 16, 32]

@@ -10,6 +10,7 @@ from heedful.cli import app
 from heedful.errors import UserError
 
 
+@pytest.mark.slow
 def test_thousands_of_damaged_inputs_leave_no_fault():
     found = fuzz(3000, seed=20)
     assert found.faults == []

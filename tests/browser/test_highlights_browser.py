@@ -13,6 +13,8 @@ from heedful.records import Estimate, Interval
 sys.path.insert(0, str(Path(__file__).parents[1] / "highlights"))
 from test_snippet import HOSTILE
 
+pytestmark = pytest.mark.browser
+
 ABOUT = About(
     "dp on texts",
     "attention",

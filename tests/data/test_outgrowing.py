@@ -2,9 +2,11 @@
 
 import copy
 import errno
+import gzip
 import os
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from heedful.data import EncodedTexts, Vocabulary, load_data, outgrowing, summarise
@@ -121,3 +123,18 @@ def test_a_full_disk_is_said(small_memory, monkeypatch):
         grown()
     with pytest.raises(UserError, match=r"No space left on device.*TMPDIR"):
         GrowingArray("<i8").append(np.arange(50))
+
+
+def test_a_packed_table_that_does_not_fit_where_it_is_unpacked_is_said(tmp_path, monkeypatch):
+    pd.DataFrame({"text": ["good film", "bad film"] * 9, "label": [1, 0] * 9}).to_parquet(
+        tmp_path / "a.parquet"
+    )
+    (tmp_path / "a.parquet.gz").write_bytes(gzip.compress((tmp_path / "a.parquet").read_bytes()))
+    assert len(load_data(tmp_path / "a.parquet.gz")) == 18
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(outgrowing.os, "write", full)
+    with pytest.raises(UserError, match=r"No space left on device.*TMPDIR"):
+        load_data(tmp_path / "a.parquet.gz")

@@ -282,6 +282,7 @@ def test_what_is_no_address_never_reaches_dask_whose_client_would_complain_at_th
         cluster_module.count_workers(address)
 
 
+@pytest.mark.slow  # Dask tries for ten seconds
 def test_a_scheduler_that_is_not_there_and_workers_that_are_not_ours_are_sentences(study_file, tmp_path):
     command = ["sweep", str(study_file), "--out", str(tmp_path / "out"), "--scheduler"]
     for address, told in (("tcp://127.0.0.1:9", "no Dask scheduler"), ("nowhere", "tcp://HOST:PORT")):

@@ -53,6 +53,7 @@ def test_a_watch_leaves_its_rows_and_does_not_change_the_training(bench, study):
     assert list(watched["test_accuracy"]) == list(plain["test_accuracy"])
 
 
+@pytest.mark.slow
 def test_a_cell_that_fails_is_named_in_one_sentence(bench, study):
     with pytest.raises(UserError, match=r"cells failed; .*tiny"):
         bench.measured(study, Measure(result, {"option": "that it does not have"}))

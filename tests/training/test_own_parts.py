@@ -122,6 +122,7 @@ def test_closed_forms_are_taken_only_where_a_score_says_that_it_sees_one_word(sm
     assert not deletion_is_erasure(train(small_corpus, attention=Centred, epochs=1).model)
 
 
+@pytest.mark.slow
 def test_a_new_mechanism_gets_every_question_asked(small_corpus, tmp_path):
     run = train(small_corpus, attention=Centred, epochs=2)
     found = heedful.audit(run, small_corpus, out=tmp_path / "audit", limit=20, deletions=1, seeds=3)

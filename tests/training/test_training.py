@@ -338,6 +338,7 @@ def test_a_checkpoint_of_another_version_is_not_called_damaged(tmp_path):
     assert "damaged" not in str(caught.value)
 
 
+@pytest.mark.slow
 def test_a_killed_training_goes_on_from_its_last_epoch(tmp_path):
     """A real process, a real kill, and the result equal to that of an undisturbed run."""
     program = """

@@ -14,6 +14,7 @@ from heedful.web import create_app
 EXAMPLES = 150
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("place", "mode"),
     [

@@ -56,7 +56,6 @@ class TrainingSettings:
         choose_from("optimiser", self.optimiser, OPTIMISERS)
         choose_from("choice of an epoch", self.choose, CHOICES)
         check_seed(self.seed)
-        check_sizes(self)
         for name in ("epochs", "batch", "earliest", "min_count"):
             if getattr(self, name) < 1:
                 raise UserError(f"{name} must be at least 1, but it is {getattr(self, name)}.")
@@ -78,6 +77,7 @@ class TrainingSettings:
                 raise UserError(f"{name} must not be negative, but it is {getattr(self, name)}.")
         if self.clip is not None and not self.clip > 0:
             raise UserError(f"clip must be above 0, but it is {self.clip}; leave it out for no clipping.")
+        check_sizes(self)
 
     def l2(self, part: str) -> float:
         """The L2 strength of one part of a model."""

@@ -2,14 +2,14 @@
 
 import gzip
 import io
-import shutil
-import tempfile
+import os
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from heedful.data.outgrowing import NamelessFile
 from heedful.errors import UserError, nearest
 
 # Texts are packed to a fifth or a tenth. A file that unpacks to a hundred times its size is made to exhaust,
@@ -70,10 +70,12 @@ def seekable(path: Path) -> Iterator[BinaryIO]:
         if path.suffix.lower() != ".gz":
             yield file
             return
-        with tempfile.TemporaryFile() as unpacked:
-            shutil.copyfileobj(file, unpacked, BLOCK)
-            unpacked.seek(0)
-            yield unpacked
+        unpacked = NamelessFile()
+        while block := file.read(BLOCK):
+            unpacked.append(block)
+        with open(os.dup(unpacked.handle), "rb") as whole:
+            whole.seek(0)
+            yield whole
 
 
 def blocks(path: Path) -> Iterator[bytes]:
