@@ -3,6 +3,8 @@
 import gzip
 import random
 
+import numpy as np
+
 from heedful.gallery.stories import PEOPLE, PLACES
 
 
@@ -83,6 +85,79 @@ def write_reviews(folder, *, users=24, items=12):
     write_table(
         folder / "amazon_musical_instruments.csv.gz", ("user", "item", "rating", "text", "split"), rows
     )
+
+
+def write_digits(folder, *, takes=5):
+    """Three voices saying ten digits: each digit two sounds, then quiet; the first takes are test."""
+    chance = np.random.default_rng(23)
+    sounds = chance.normal(scale=4, size=(10, 2, 32))
+    frames, told = [], []
+    for speaker in range(3):
+        for digit in range(10):
+            lasting = 12 + 4 * speaker
+            for index in range(takes):
+                clean = np.concatenate([np.repeat(sounds[digit], lasting // 2, 0), np.full((4, 32), -9.0)])
+                clean -= 3 * speaker
+                frames.append(clean + chance.normal(scale=0.5, size=clean.shape))
+                told.append((len(clean), digit, speaker, index, "test" if index < 2 else "train"))
+    length, digit, speaker, index, split = zip(*told, strict=True)
+    np.savez(
+        folder / "fsdd_logmel32.npz",
+        frames=np.concatenate(frames).astype(np.float16),
+        length=np.array(length),
+        digit=np.array(digit),
+        speaker=np.array(speaker),
+        index=np.array(index),
+        split=np.array(split),
+        speakers=np.array(["ann", "bo", "cy"]),
+    )
+
+
+def write_spelling(folder):
+    """Sentences about animals and things, misspellings of their words, a child's lines, and a learner's."""
+    chance = random.Random(29)
+    nouns = (
+        "garden",
+        "kitchen",
+        "window",
+        "teacher",
+        "brother",
+        "doctor",
+        "flower",
+        "bottle",
+        "church",
+        "watch",
+    )
+    deeds = ("paints", "follows", "remembers", "watches", "carries")
+    rows = []
+    for place in range(400):
+        text = f"The {chance.choice(nouns)} {chance.choice(deeds)} their {chance.choice(nouns)} there."
+        rows.append((text, "x", (("train",) * 8 + ("dev", "test"))[place % 10]))
+    write_table(folder / "tatoeba_en_fr.tsv.gz", ("en", "fr", "split"), rows, separator="\t")
+    faults = [(word[:2] + word[3:], word, 1, "birkbeck") for word in (*nouns[:-1], *deeds)]
+    faults += [(word[:-2] + word[-1] + word[-2], word, 1, "wikipedia") for word in (*nouns[:-1], *deeds)]
+    faults += [("wach", "watch", 1, "aspell"), ("wotch", "watch", 1, "aspell"), ("o", "watch", 1, "birkbeck")]
+    faults += [
+        ("wakh", "watch", 1, "holbrook"),
+        ("wakh", "watch", 1, "birkbeck"),
+        ("their", "there", 1, "aspell"),
+    ]
+    write_table(folder / "misspellings.csv.gz", ("misspelling", "word", "count", "source"), faults)
+    lines = [
+        (1, "I wakh TV.", "I watch TV.", 1, 0),
+        (1, "Some times I go.", "Sometimes I go.", 1, 0),
+        (1, "I qq.", "I qq.", 1, 1),
+    ]
+    write_table(
+        folder / "holbrook_sentences.csv.gz",
+        ("passage", "source", "target", "errors", "unknown_target"),
+        lines,
+    )
+    wrote = "The dcotor paints teh window ."
+    right = ["The doctor paints the window .", "A doctor paints the window ."] * 2
+    learners = [(wrote, *right, "The doctor paints the window .", split) for split in ("dev", "test")]
+    header = ("source", "ref0", "ref1", "ref2", "ref3", "spellchecked", "split")
+    write_table(folder / "jfleg.csv.gz", header, learners)
 
 
 def write_translations(folder, *, train=120):

@@ -6,7 +6,8 @@ import torch
 from matplotlib.figure import Figure
 
 from heedful.gallery.learning import parameters_of
-from heedful.gallery.location import ENTRY, KINDS, Budget, Listener, Written, dictate, learn_to_write
+from heedful.gallery.listener import KINDS, Written, dictate
+from heedful.gallery.location import ENTRY, Budget, build, learn_to_write
 from heedful.gallery.seeded import seeded
 from heedful.gallery.utterances import (
     END,
@@ -32,7 +33,7 @@ def drawn(count=7, *, seed=0, shortest=2, longest=5, noise=0.2):
 
 def built(kind):
     with seeded(0):
-        return Listener(kind)
+        return build(kind)
 
 
 def test_sounds_are_of_length_one_and_none_is_near_another():
@@ -90,8 +91,8 @@ def test_edits_count_insertions_removals_and_changes(one, other, expected):
 def test_the_symbol_error_counts_faults_before_the_end_for_each_symbol_said():
     said = torch.tensor([[0, 1, 2, END], [3, END, -1, -1]])
     written = torch.tensor([[0, 2, END, 4], [3, 4, 4, 4]])  # one missing; three too many, and no end
-    assert symbol_error(written, said) == pytest.approx((1 + 3) / 4)
-    assert symbol_error(said.clamp(min=0), said) == 0
+    assert symbol_error(written, said, end=END) == pytest.approx((1 + 3) / 4)
+    assert symbol_error(said.clamp(min=0), said, end=END) == 0
 
 
 def test_a_dictation_judges_where_the_greatest_weights_lie():
@@ -105,7 +106,7 @@ def test_a_dictation_judges_where_the_greatest_weights_lie():
     def reads(*peaks):
         weights = torch.nn.functional.one_hot(torch.tensor(peaks), 8).float()
         logits = torch.nn.functional.one_hot(utterances.symbols, END + 1).float()
-        return dictate(lambda given, steps: Written(logits, weights), utterances)
+        return dictate(lambda given, steps: Written(logits, weights), utterances, end=END)
 
     assert reads([0, 5, 0], [1, 6, 7]) == (1, 1, 0)  # where the end is read does not count
     assert reads([2, 3, 7], [2, 7, 7]) == (1, 1, 0)  # nor does a pause beside the symbol

@@ -4,8 +4,8 @@ import pytest
 import torch
 from matplotlib.figure import Figure
 
-from heedful.gallery.corrector import VOCABULARIES, Corrector, after, as_texts
-from heedful.gallery.nested import ENTRY, correct, fit, judge
+from heedful.gallery.corrector import after
+from heedful.gallery.nested import ENTRY, VOCABULARIES, as_texts, build, correct, fit, judge
 from heedful.gallery.seeded import seeded
 from heedful.gallery.spelling import (
     COMMON,
@@ -85,7 +85,7 @@ def test_shares_count_sentences_misspellings_and_slips():
 def test_a_sentence_alone_equals_itself_in_company(spells):
     sentences, vocabulary = write_sentences(7, seed=1, test=False), VOCABULARIES[spells]
     with seeded(1):
-        model = Corrector(len(vocabulary) + 3, spells=spells).eval()
+        model = build(spells).eval()
     texts = as_texts(sentences, range(7), vocabulary)
     together = model.write(model.read(texts.given, texts.given_letters), after(texts.wanted))
     for row in range(7):
@@ -101,7 +101,7 @@ def test_one_seed_learns_and_writes_the_same_twice():
     sentences, vocabulary, results = write_sentences(40, seed=2, test=False), VOCABULARIES["nested"], []
     for _ in range(2):
         with seeded(3):
-            model = Corrector(len(vocabulary) + 3, spells="nested")
+            model = build("nested")
             fit(model, sentences, vocabulary, steps=2)
         results.append(correct(model, sentences, vocabulary))
     assert results[0][0] == results[1][0]

@@ -11,14 +11,26 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
-from heedful.gallery.corrector import VOCABULARIES, Corrector, Encoded, Spells, after, as_texts
+from heedful.gallery.corrector import Corrector, Encoded, Shape, Spells, Texts, surprise
 from heedful.gallery.entry import Entry, Outcome, Size
 from heedful.gallery.learning import learn, parameters_of
+from heedful.gallery.real_nested import REAL
 from heedful.gallery.seeded import seeded
-from heedful.gallery.spelling import COMMON, END, PADDING, UNKNOWN, Sentences, as_word, write_sentences
+from heedful.gallery.spelling import (
+    COMMON,
+    END,
+    FORMS,
+    LETTERS,
+    UNKNOWN,
+    Sentences,
+    as_word,
+    letter_ids,
+    number_words,
+    word_ids,
+    write_sentences,
+)
 from heedful.training.devices import one_thread
 
 if TYPE_CHECKING:
@@ -33,6 +45,41 @@ SIZES: dict[Size, dict[str, int]] = {
 }
 
 
+INSIDE: dict[Spells, int] = {"nested": 48, "by heart": 53, "not": 0}
+DECODER: dict[Spells, int] = {"nested": 64, "by heart": 64, "not": 96}  # as many parameters each
+# A model that cannot spell has all nouns in its vocabulary, and a misspelt one is unknown.
+VOCABULARIES: dict[Spells, dict[str, int]] = {
+    "nested": number_words(COMMON),
+    "by heart": number_words(COMMON),
+    "not": number_words((*COMMON, *FORMS)),
+}
+
+
+def build(spells: Spells) -> Corrector:
+    """An untrained model; all have as many parameters."""
+    shape = Shape(
+        vocabulary=len(VOCABULARIES[spells]) + 3,
+        letters=len(LETTERS) + 2,
+        word=32,
+        letter=16,
+        across=32,
+        inside=INSIDE[spells],
+        decoder=DECODER[spells],
+        between=32,
+    )
+    return Corrector(shape, spells=spells)
+
+
+def as_texts(sentences: Sentences, rows: Sequence[int], vocabulary: Mapping[str, int]) -> Texts:
+    """Some of the sentences as ids."""
+    given, wanted = ([side[row] for row in rows] for side in (sentences.given, sentences.wanted))
+    letters = [
+        letter_ids([word for words in side for word in words if word not in vocabulary])
+        for side in (given, wanted)
+    ]
+    return Texts(word_ids(given, vocabulary), letters[0], word_ids(wanted, vocabulary), letters[1])
+
+
 def fit(
     model: Corrector, sentences: Sentences, vocabulary: Mapping[str, int], *, steps: int, rate: float = RATE
 ) -> None:
@@ -40,19 +87,7 @@ def fit(
 
     def loss() -> Tensor:
         rows = torch.randint(len(sentences), (BATCH,)).tolist()
-        texts = as_texts(sentences, rows, vocabulary)
-        encoded = model.read(texts.given, texts.given_letters)
-        written = model.write(encoded, after(texts.wanted))
-        missed = F.cross_entropy(written.scores.flatten(0, 1), texts.wanted.flatten(), ignore_index=PADDING)
-        unknown = texts.wanted == UNKNOWN
-        if not unknown.any():
-            return missed
-        letters = model.spell(
-            encoded.rows(unknown.nonzero()[:, 0]), written.told[unknown], after(texts.wanted_letters)
-        )
-        return missed + F.cross_entropy(
-            letters.scores.flatten(0, 1), texts.wanted_letters.flatten(), ignore_index=PADDING
-        )
+        return surprise(model, as_texts(sentences, rows, vocabulary))
 
     learn(model, loss, steps=steps, rate=rate)
 
@@ -142,7 +177,7 @@ def train(seed: int, size: Size) -> Outcome:
     picture: dict[str, Any] = {}
     for spells, vocabulary in VOCABULARIES.items():
         with one_thread(), seeded(seed):
-            models[spells] = model = Corrector(len(vocabulary) + 3, spells=spells)
+            models[spells] = model = build(spells)
             fit(model, learnt, vocabulary, steps=sizes["steps"])
             corrected, looks = correct(model, tested, vocabulary)
         judged[spells] = judge(corrected, tested)
@@ -246,4 +281,5 @@ ENTRY = Entry(
     better="higher",
     train=train,
     draw=draw,
+    real=REAL,
 )

@@ -127,21 +127,22 @@ def word_ids(sentences: Sequence[Sequence[str]], vocabulary: Mapping[str, int]) 
     return torch.nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=PADDING)
 
 
-def letter_ids(words: Sequence[str]) -> Tensor:
-    """Words as ids of their letters (B,J), with the end after the last."""
+def letter_ids(words: Sequence[str], alphabet: str = LETTERS) -> Tensor:
+    """Words as ids of their letters (B,J), with the end after the last; what is no letter is the last one."""
     if not words:
         return torch.zeros(0, 1, dtype=torch.long)
-    rows = [torch.tensor([*(LETTERS.index(letter) + 2 for letter in word), END]) for word in words]
+    ids = {letter: place + 2 for place, letter in enumerate(alphabet)}
+    rows = [torch.tensor([*(ids.get(letter, len(alphabet) + 1) for letter in word), END]) for word in words]
     return torch.nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=PADDING)
 
 
-def as_word(letters: Tensor) -> str:
+def as_word(letters: Tensor, alphabet: str = LETTERS) -> str:
     """Ids of letters (J) as a word, up to the end."""
     word = ""
     for letter in letters.tolist():
         if letter < 2:
             break
-        word += LETTERS[letter - 2]
+        word += alphabet[letter - 2]
     return word
 
 

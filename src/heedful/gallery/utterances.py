@@ -24,7 +24,7 @@ class Utterances:
 
     frames: Tensor  # (B,T,D)
     mask: Tensor  # (B,T)
-    symbols: Tensor  # (B,N+1), END after the last, then -1
+    symbols: Tensor  # (B,N+1), the end after the last, then -1
     owners: Tensor  # (B,T) the place of the symbol that a frame belongs to, -1 in pauses
 
     def __len__(self) -> int:
@@ -35,6 +35,9 @@ class Utterances:
         frames, mask, symbols, owners = (getattr(self, field.name)[chosen] for field in fields(self))
         length, count = int(mask.sum(-1).max()), int((symbols >= 0).sum(-1).max())
         return Utterances(frames[:, :length], mask[:, :length], symbols[:, :count], owners[:, :length])
+
+    def to(self, device: str) -> "Utterances":
+        return Utterances(*(getattr(self, field.name).to(device) for field in fields(self)))
 
 
 def draw_sounds(seed: int) -> np.ndarray:
@@ -84,17 +87,17 @@ def owners_of(generator: np.random.Generator, length: int) -> np.ndarray:
     return np.repeat(np.stack([np.arange(length), np.full(length, -1)], -1).ravel(), frames)
 
 
-def symbol_error(written: Tensor, said: Tensor) -> float:
-    """Symbols to insert, remove or change in what was written (B,N), up to its END, for each symbol said."""
+def symbol_error(written: Tensor, said: Tensor, *, end: int) -> float:
+    """Symbols to insert, remove or change in what was written (B,N), up to its end, for each symbol said."""
     faults = sum(
-        edits(until_end(one), until_end(other))
+        edits(until_end(one, end), until_end(other, end))
         for one, other in zip(written.tolist(), said.tolist(), strict=True)
     )
-    return faults / int(((said >= 0) & (said < END)).sum())
+    return faults / int(((said >= 0) & (said < end)).sum())
 
 
-def until_end(symbols: list[int]) -> list[int]:
-    return symbols[: symbols.index(END)] if END in symbols else symbols
+def until_end(symbols: list[int], end: int) -> list[int]:
+    return symbols[: symbols.index(end)] if end in symbols else symbols
 
 
 def edits(one: list[int], other: list[int]) -> int:
