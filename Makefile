@@ -47,10 +47,12 @@ check: lint test      ## everything
 docs: $(VENV)/.docs   ## build the site into site/; a warning is an error
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
-# With no word of this folder on the path: what a stranger gets who installs the wheel.
-wheel: $(VENV)/.test  ## build wheel and source archive, install into an empty environment, run the demo there
+# In environments of its own, and with no word of this folder on the path: what a stranger gets who installs the wheel.
+wheel:           ## build wheel and source archive, install into an empty environment, run the demo there
 	rm -rf build dist .wheel
-	$(BIN)/python -m build --outdir dist .
+	$(PYTHON) -m venv .wheel/builder
+	.wheel/builder/bin/pip install --quiet --disable-pip-version-check 'build>=1.2'
+	.wheel/builder/bin/python -m build --outdir dist .
 	$(PYTHON) -m venv .wheel/venv
 	.wheel/venv/bin/pip install --quiet --disable-pip-version-check --constraint constraints.txt "$$(ls dist/*.whl)[demo]"
 	cd .wheel && venv/bin/heedful --version && venv/bin/heedful demo
