@@ -2,6 +2,7 @@
 
 Blocks in python run in one namespace, lines of sh blocks are given to the program, toml blocks that begin
 with `# NAME` are written to that file. On pages of start and how-to only text blocks are not executed.
+Elsewhere commands may take hours: their names and options are parsed.
 """
 
 import re
@@ -124,3 +125,52 @@ def test_links_between_pages_lead_somewhere(page):
     targets = [target.split("#")[0] for target in re.findall(r"\]\(([^)\s]+)\)", text)]
     local = [target for target in targets if target and "://" not in target]
     assert [target for target in local if not leads_somewhere((page.parent / target).resolve())] == []
+
+
+def refused(line: str) -> str:
+    """What the program would say of a command's name and options, which are parsed and not run."""
+    import click
+    import typer
+
+    from heedful.cli.app import LOUDNESS, app
+
+    line = re.sub(r"--allow-module \S+", "", re.split(r" # |;|\||…", line)[0])  # given before parsing
+    words = [word for word in shlex.split(line)[1:] if word not in LOUDNESS]
+    command = typer.main.get_command(app)
+    while words and not words[0].startswith(("-", "[")) and not words[0].isupper():
+        inner = getattr(command, "commands", None)
+        if inner is None:
+            break
+        if words[0] not in inner:
+            return f"no command {words[0]}"
+        command, words = inner[words[0]], words[1:]
+    try:
+        command.make_parser(click.Context(command)).parse_args([word.strip("[]") for word in words])
+    except Exception as error:  # noqa: BLE001 - of click, or of the copy that typer brings
+        return "" if "requires an argument" in str(error) else str(error)
+    return ""
+
+
+@pytest.mark.docs
+@pytest.mark.parametrize(
+    "page",
+    [*PAGES, ROOT / "PACKAGE.md", ROOT / "CONTRIBUTING.md"],
+    ids=lambda page: str(page.relative_to(ROOT)),
+)
+def test_every_command_that_a_page_names_is_one_with_these_options(page):
+    text = page.read_text(encoding="utf-8")
+    inline = re.findall(r"(?<!`)`(heedful [^`]+)`(?!`)", text)
+    fenced = "".join(block[2] for block in BLOCK.finditer(text))
+    told = [
+        *inline,
+        *re.findall(r"^heedful .+", fenced, re.M),
+        *re.findall(r"(?<=^    )heedful .+", text, re.M),
+    ]
+    assert {line: said for line in told if (said := refused(line))} == {}
+
+
+@pytest.mark.docs
+def test_a_command_that_is_none_is_noticed():
+    assert refused("heedful adit reviews.csv") == "no command adit"
+    assert "--sed" in refused("heedful audit reviews.csv --sed 3")
+    assert refused("heedful bench truth --part held-out --seed 15") == ""
