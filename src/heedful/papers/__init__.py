@@ -58,6 +58,10 @@ PAPERS: dict[str, dict[str, str]] = {
         "wiegreffe-pinter-diagnostic": "wiegreffe_pinter.diagnostic",
         "wiegreffe-pinter-adversarial": "wiegreffe_pinter.adversarial",
     },
+    "exactness": {
+        "exactness-sets": "exactness.sets",
+        "exactness-adversary": "exactness.adversary",
+    },
 }
 FILES = {name: file for paper in PAPERS.values() for name, file in paper.items()}
 
