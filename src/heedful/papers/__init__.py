@@ -15,6 +15,7 @@ PAPERS: dict[str, dict[str, str]] = {
         "sun-lu-terms": "sun_lu.terms",
         "sun-lu-table1": "sun_lu.datasets",
         "sun-lu-table2": "sun_lu.accuracies",
+        "sun-lu-words": "sun_lu.word_rules",
         "sun-lu-fig2": "sun_lu.word_scores",
         "sun-lu-fig3": "sun_lu.large_scale",
         "sun-lu-fig4": "sun_lu.word_scores",

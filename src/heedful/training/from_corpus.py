@@ -219,11 +219,11 @@ def _train(
 
 
 def encode_splits(corpus: Corpus, recipe: Recipe) -> tuple[Vocabulary, dict[str, EncodedTexts]]:
-    """The vocabulary of the training split, and every split that has texts in its ids."""
+    """The vocabulary of the training split, or of all, and every split that has texts in its ids."""
     _check_splits(corpus)
     parts = {name: corpus.split(name) for name in ("train", "dev", "test")}
     vocabulary = Vocabulary.of_texts(
-        parts["train"].texts,
+        corpus.texts if recipe.training.vocabulary == "all" else parts["train"].texts,
         recipe.words,
         min_count=recipe.training.min_count,
         max_size=recipe.training.max_words,

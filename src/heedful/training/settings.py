@@ -23,6 +23,7 @@ OPTIMISERS: "Choices[Callable[[list[dict[str, Any]], TrainingSettings], Optimize
 
 
 CHOICES = ("accuracy", "roc-auc")
+VOCABULARIES = ("train", "all")
 
 
 @dataclass(frozen=True)
@@ -49,12 +50,17 @@ class TrainingSettings:
     balance: bool = setting(False, "weigh a text's loss by the first class's size over its own class's")
     min_count: int = setting(1, "words rarer than this become the unknown word")
     max_words: int | None = setting(None, "size of the vocabulary, at most")
+    vocabulary: str = setting(
+        "train",
+        "whose words have vectors: train's, or those of all splits, of which others stay as they start",
+    )
     compiled: bool = setting(True, "use the compiled kernel where one fits the model and the device")
     seed: int = setting(0, "the seed of everything that is left to chance", most=LARGEST_SEED)
 
     def __post_init__(self) -> None:
         choose_from("optimiser", self.optimiser, OPTIMISERS)
         choose_from("choice of an epoch", self.choose, CHOICES)
+        choose_from("vocabulary", self.vocabulary, VOCABULARIES)
         check_seed(self.seed)
         for name in ("epochs", "batch", "earliest", "min_count"):
             if getattr(self, name) < 1:
