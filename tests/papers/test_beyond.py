@@ -190,6 +190,15 @@ def test_one_seed_has_an_interval_over_words_and_decides_no_difference(judged):
     assert outcome_of(claims, "Learnt polarity is nearer") == "undecided"
 
 
+def test_the_interval_of_a_correlation_ends_at_one(judged):
+    table = people.correlations(judged[judged["scale"] == 10])
+    of = table["score"] == "polarity"
+    table.loc[of, "correlation"] = table.loc[of, "seed"].map({0: 0.99, 1: 0.6, 2: 0.9})
+    claim = next(people.claims({"correlations": table}))
+    assert claim.effect.interval.high == 1
+    assert claim.effect.seeds == 3
+
+
 def test_rare_words_stand_beside_the_mean_of_their_neighbours_and_of_anothers():
     words = pd.DataFrame(
         {

@@ -5,6 +5,7 @@ counts. It is compared with s_e, and its size with a_e; beside them stand γ, wh
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,7 +20,7 @@ from heedful.papers.sun_lu import trainings
 from heedful.papers.sun_lu.effects import effect_of_runs, rank_correlation
 from heedful.papers.sun_lu.measures import all_words
 from heedful.papers.sun_lu.trainings import SCALES
-from heedful.records import Claim, Estimate, Finding, Interval, seeds_interval
+from heedful.records import Claim, Estimate, Interval
 from heedful.study.experiment import Experiment, Tables
 from heedful.study.workbench import Bench, Measure
 
@@ -188,13 +189,16 @@ def _above_zero(statement: str, rows: pd.DataFrame, score: str, *, beside: str) 
     own = rows[rows["score"] == score]
     first = own.iloc[0]
     over_words = Interval(first["low"], first["high"], 0.95, "Bonett & Wright, over words")
-    effect = Finding(
+    effect = effect_of_runs(
         f"ρ of {score}",
-        own["correlation"].mean(),
-        count=int(own["count"].min()),
+        list(own["correlation"]),
         measured=f"Spearman's ρ over words that people labelled and that occur {FREQUENT} times or more.",
-        interval=seeds_interval(own["correlation"]) if len(own) > 1 else over_words,
-        seeds=len(own),
+        count=int(own["count"].min()),
+        within=(-1.0, 1.0),
+    )
+    effect = replace(
+        effect,
+        interval=effect.interval if len(own) > 1 else over_words,
         baselines={"counting (γ)": Estimate(float(_values(rows, beside).mean()))},
         better="higher",
         coordinates={"model": first["model"], "scale": float(first["scale"])},
@@ -209,6 +213,7 @@ def _difference(statement: str, first: pd.DataFrame, second: pd.DataFrame, one: 
         list(gains),
         measured="Spearman's ρ with people's labels, the same words and seeds on both sides.",
         count=int(first["count"].min()),
+        within=(-2.0, 2.0),
     )
     return Claim.decided(statement, SOURCE, effect=effect, comparison=">", threshold=0)
 

@@ -216,6 +216,7 @@ def _gain(
         measured=f"Words that occur {RARE[0]} to {RARE[1]} times, and their {NEIGHBOURS} nearest of those "
         f"that occur {FREQUENT} times or more; the same seeds on both sides.",
         count=int(own["labelled words" if column == "human" else "words"].min()),
+        within=(-2.0, 2.0),
     )
     if beside is not None:
         control = Estimate(float(np.mean(own[beside].to_numpy() - scratch[beside].to_numpy())))
