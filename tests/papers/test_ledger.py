@@ -9,8 +9,10 @@ import pytest
 from typer.testing import CliRunner
 
 from heedful.cli import app
+from heedful.errors import UserError
 from heedful.papers import experiment
 from heedful.papers.ledger import COLUMNS, ledger_page, ledger_rows
+from heedful.papers.published_page import fill_page
 from heedful.records import Claim, Finding, Interval
 from heedful.study.published import read_published
 
@@ -86,3 +88,46 @@ def test_the_page_in_the_docs_is_that_of_the_published_results():
     docs = RESULTS.parent
     assert (docs / "claims.html").read_text(encoding="utf-8") == ledger_page(rows)
     assert (docs / "claims.csv").read_text(encoding="utf-8") == rows.to_csv(index=False, lineterminator="\n")
+
+
+PAGE = """# Words
+<!-- made: summary sun-lu-table2 -->
+old
+<!-- end -->
+<!-- made: claims sun-lu-table1 -->
+<!-- end -->
+<!-- made: summary sun-lu-fig99 -->
+<!-- end -->
+"""
+
+
+def test_a_pages_blocks_are_filled_from_published_rows_and_what_is_missing_is_said():
+    published = read_published(RESULTS)
+    filled = fill_page(PAGE, published)
+    assert "old" not in filled
+    part = next(one for one in published if one.name == "sun-lu-table2")
+    first = part.tables["summary"].iloc[0]
+    assert f"`{part.command}`" in filled
+    assert (
+        f"| {first['corpus']} | {first['model']} | {first['scale']:.3g} | {first['accuracy']:.1f} |" in filled
+    )
+    assert "SST is balanced" in filled
+    assert "Not run yet: `heedful reproduce sun-lu-fig99 --publish docs/results`." in filled
+    assert fill_page(filled, published) == filled
+    with pytest.raises(UserError, match="nearest is 'summary'"):
+        fill_page("<!-- made: sumary sun-lu-table2 -->\n<!-- end -->", published)
+
+
+@pytest.mark.parametrize("name", ["exactness", "debate", "settings"])
+def test_the_pages_in_docs_have_the_published_numbers(name):
+    page = (RESULTS.parent / f"{name}.md").read_text(encoding="utf-8")
+    assert "<!-- made:" in page
+    assert fill_page(page, read_published(RESULTS)) == page
+
+
+def test_a_page_that_is_not_there_is_refused_before_anything_is_written(tmp_path):
+    asked = ["ledger", str(RESULTS), "--out", str(tmp_path / "out"), "--page", str(tmp_path / "none.md")]
+    result = CliRunner().invoke(app, asked)
+    assert result.exit_code == 2
+    assert "cannot be read" in result.output
+    assert not (tmp_path / "out").exists()

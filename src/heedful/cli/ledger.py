@@ -7,6 +7,7 @@ import typer
 
 from heedful.cli.options import AsJson
 from heedful.cli.output import print_json, print_table, say
+from heedful.errors import UserError
 
 SCHEMA = 1
 
@@ -17,15 +18,26 @@ def ledger(
         Path, typer.Option("--out", help="Folder for the page, its rows, tables and figures.")
     ] = Path("runs/ledger"),
     latex: Annotated[bool, typer.Option("--latex", help="Tables as LaTeX too.")] = False,
+    page: Annotated[
+        list[Path] | None,
+        typer.Option("--page", help="Fill the marked blocks of this page from the results. Repeatable."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Make the ledger of claims, all tables and figures again from published results; nothing is trained.
 
     Example: `heedful ledger docs/results --latex`
     """
+    from heedful.files import write_atomically
     from heedful.papers.ledger import PAGE, make_ledger
+    from heedful.papers.published_page import fill_page
+    from heedful.study.published import read_published
 
+    filled = {path: fill_page(_text(path), read_published(results)) for path in page or ()}
     rows = make_ledger(results, out, latex=latex)
+    for path, text in filled.items():
+        with write_atomically(path) as file:
+            file.write(text)
     if as_json:
         claims = rows.astype(object).where(rows.notna(), None).to_dict("records")
         print_json({"schema": SCHEMA, "folder": str(out), "claims": claims})
@@ -37,3 +49,10 @@ def ledger(
         [[str(value) for value in row] for row in counts.itertuples(index=False)],
     )
     say(f"The page is {out / PAGE}; tables and figures are beside it.")
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"The page {path} cannot be read ({error}): name a text file.") from None

@@ -41,7 +41,10 @@ def both_rows(run: "Run", corpus: Corpus, *, limit: int | None = None, seed: int
 
     def farthest(trace: "Trace") -> pd.DataFrame:
         exact = exact_adversary(trace, EPSILON)
-        climbed = ascent_adversary(trace, EPSILON, **PUBLISHED, seed=seed, first=trace.first)
+        restarts, steps = PUBLISHED["restarts"], PUBLISHED["steps"]
+        climbed = ascent_adversary(
+            trace, EPSILON, restarts=restarts, steps=steps, seed=seed, first=trace.first
+        )
         alone = (trace.item_counts <= 1).numpy()
         return pd.DataFrame(
             {

@@ -104,9 +104,8 @@ def summary(runs: pd.DataFrame, errors: pd.DataFrame) -> pd.DataFrame:
     for key, own in runs.groupby(SETTING, sort=False):
         about = dict(zip(SETTING, key, strict=True))
         found = accuracy_of(own, errors)
-        ends = {"low": None, "high": None}
-        if found.interval is not None:
-            ends = {"low": found.interval.low, "high": found.interval.high}
+        assert found.interval is not None
+        ends = {"low": found.interval.low, "high": found.interval.high}
         printed = _printed(str(about["corpus"]), float(str(about["scale"])))
         line = {**about, "accuracy": found.value, **ends, "printed": printed}
         lines.append({**line, "difference": found.value - printed, "seeds": own["seed"].nunique()})
