@@ -12,7 +12,7 @@ from heedful.cli import app
 from heedful.errors import UserError
 from heedful.papers import experiment
 from heedful.papers.ledger import COLUMNS, ledger_page, ledger_rows
-from heedful.papers.published_page import fill_page
+from heedful.papers.published_page import _cell, fill_page
 from heedful.records import Claim, Finding, Interval
 from heedful.study.published import read_published
 
@@ -92,7 +92,7 @@ def test_the_page_in_the_docs_is_that_of_the_published_results():
 
 PAGE = """# Words
 <!-- made: summary sun-lu-table2 -->
-old
+what was here
 <!-- end -->
 <!-- made: claims sun-lu-table1 -->
 <!-- end -->
@@ -104,12 +104,13 @@ old
 def test_a_pages_blocks_are_filled_from_published_rows_and_what_is_missing_is_said():
     published = read_published(RESULTS)
     filled = fill_page(PAGE, published)
-    assert "old" not in filled
+    assert "what was here" not in filled
     part = next(one for one in published if one.name == "sun-lu-table2")
     first = part.tables["summary"].iloc[0]
     assert f"`{part.command}`" in filled
     assert (
-        f"| {first['corpus']} | {first['model']} | {first['scale']:.3g} | {first['accuracy']:.1f} |" in filled
+        f"| {first['corpus']} | {first['model']} | {_cell(first['scale'])} | {first['accuracy']:.1f} |"
+        in filled
     )
     assert "SST is balanced" in filled
     assert "Not run yet: `heedful reproduce sun-lu-fig99 --publish docs/results`." in filled

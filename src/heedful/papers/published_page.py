@@ -36,7 +36,9 @@ def _summary(rows: pd.DataFrame) -> list[str]:
 
 def _cell(value: object) -> str:
     if isinstance(value, float):
-        return "–" if value != value else f"{value:.1f}" if abs(value) >= 10 else f"{value:.3g}"
+        if value != value or value.is_integer():
+            return "–" if value != value else f"{value:,.0f}"
+        return f"{value:.1f}" if abs(value) >= 10 else f"{value:.3g}"
     return str(value)
 
 

@@ -183,7 +183,7 @@ def draw(tables: Tables) -> "Figure":
         for place, ((words, vocabulary), rows) in enumerate(own.groupby(["words", "vocabulary"], sort=False)):
             spread = [(rows["accuracy"] - rows["low"]).fillna(0), (rows["high"] - rows["accuracy"]).fillna(0)]
             at = [SCALES.index(scale) + 0.08 * (place - 1.5) for scale in rows["scale"]]
-            label = f"{words} words, vocabulary of {vocabulary}"
+            label = f"{'marks are words' if words == 'marks' else 'no marks'}, vocabulary of {vocabulary}"
             axis.errorbar(
                 at,
                 rows["accuracy"],
