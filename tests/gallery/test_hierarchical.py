@@ -18,7 +18,6 @@ from heedful.gallery.hierarchical import (
     is_review,
     is_short,
     make_page,
-    painted_by_both,
     read_lines,
     read_page,
     read_pages,
@@ -26,6 +25,7 @@ from heedful.gallery.hierarchical import (
     weight_on_reviews,
 )
 from heedful.gallery.hierarchical import LINES as LINES_OF_A_PAGE
+from heedful.gallery.levels import painted_by_both
 from heedful.models import ModelSettings, build_model
 
 SIZES, LINES = {"train": 41, "dev": 13, "test": 23}, 7

@@ -11,18 +11,18 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import torch
 
 from heedful.data import Corpus, load_data, split_sentences
 from heedful.gallery.entry import Entry, Outcome, Size
 from heedful.gallery.learning import parameters_of
+from heedful.gallery.levels import Levels, draw_sentences, painted_by_both, read_levels
 from heedful.gallery.painting import Painted, paint_lines, wrap
-from heedful.models import HierarchicalClassifier, decisions
+from heedful.gallery.real_hierarchical import REAL
+from heedful.models import HierarchicalClassifier
 from heedful.training import train as train_model
 from heedful.training.devices import one_thread
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 SHORTEST, LONGEST, SENTENCE = 40, 120, 40  # words of a review, and of a sentence at most
@@ -150,13 +150,10 @@ def train(seed: int, size: Size) -> Outcome:
 
 
 @dataclass(frozen=True)
-class Page:
-    """What both levels attended to in a page of S sentences, and what was decided."""
+class Page(Levels):
+    """A page, and which of its sentences are the review's."""
 
-    words: list[list[Painted]]  # of each sentence, with their weights
-    sentences: np.ndarray  # (S,) the weights of the sentences
-    own: np.ndarray  # (S,) which of them are the review's
-    decided: int
+    own: np.ndarray  # (S,)
 
     @property
     def weight(self) -> float:
@@ -164,23 +161,11 @@ class Page:
         return float(self.sentences[self.own].sum())
 
 
-@torch.no_grad()
 def read_page(model: HierarchicalClassifier, text: str) -> Page:
     """Read a page, and look at both levels."""
-    batch = model.encode([text])
-    assert batch.words is not None
-    words, sentences = model.trace(batch, "words"), model.trace(batch)
-    painted: list[list[Painted]] = []
-    for weights, items in zip(words.weights[0], words.items[0], strict=True):
-        real = items >= 0
-        painted.append(
-            [
-                (batch.words[0].forms[int(item)], float(weight))
-                for item, weight in zip(items[real], weights[real], strict=True)
-            ]
-        )
-    own = np.array([is_review(sentence) for sentence in painted])
-    return Page(painted, sentences.weights[0].numpy(), own, int(decisions(sentences.logits())[0]))
+    read = read_levels(model, text)
+    own = np.array([is_review(sentence) for sentence in read.words])
+    return Page(read.words, read.sentences, read.decided, own)
 
 
 def weight_on_reviews(pages: Sequence[Page]) -> tuple[float, float]:
@@ -248,28 +233,6 @@ def left_out(lines: int) -> list[Painted]:
     return [(f"({lines} more {'line' if lines == 1 else 'lines'}, together)", 0.0)]
 
 
-def painted_by_both(words: list[list[Painted]], sentences: np.ndarray) -> list[list[Painted]]:
-    """The paper's colour √α_i · α_it, the largest 1: words count that count in a sentence that does."""
-    both = [
-        [(word, float(np.sqrt(outer)) * inner) for word, inner in sentence]
-        for sentence, outer in zip(words, sentences, strict=True)
-    ]
-    largest = max(weight for sentence in both for _, weight in sentence)
-    return [[(word, weight / largest) for word, weight in sentence] for sentence in both]
-
-
-def draw_sentences(axes: "Axes", weights: np.ndarray, *, rows: list[int]) -> None:
-    """A bar for each sentence over the lines that it takes."""
-    first = 0
-    for weight, count in zip(weights, rows, strict=True):
-        axes.barh(first + count / 2, weight, height=count - 0.16, color="tab:orange")
-        axes.text(weight + 0.01, first + count / 2, f"{weight:.2f}", va="center", fontsize=9)
-        first += count
-    axes.set_xlim(0, 1.5 * max(weights))
-    axes.axis("off")
-    axes.set_title("sentences", fontsize=11, loc="left")
-
-
 ENTRY = Entry(
     name="hierarchical",
     title="Attention over words, then over sentences",
@@ -284,4 +247,5 @@ ENTRY = Entry(
     better="higher",
     train=train,
     draw=draw,
+    real=REAL,
 )
