@@ -9,7 +9,7 @@ from heedful.errors import UserError
 from heedful.records import Claim, Finding, Interval
 from heedful.study.experiment import Experiment, Reproduction
 from heedful.study.latex import to_latex
-from heedful.study.published import MOST_ROWS, joined, part_of, publish, read_published
+from heedful.study.published import MOST_ROWS, covers, joined, part_of, publish, read_published
 
 
 def claims(tables):
@@ -87,6 +87,18 @@ def test_a_damaged_part_is_named(tmp_path):
 def test_parts_are_called_after_what_was_asked():
     assert part_of("") == part_of("--seeds 5") == "all"
     assert part_of("--corpus 20news-1 --model dp --model ad --seeds 2") == "20news-1-dp-ad"
+
+
+def test_a_part_covers_what_it_has_all_of():
+    one, both = "--corpus sst --model dp --seeds 5", "--corpus sst --model dp --model ad"
+    assert covers("", one)
+    assert covers("--corpus sst --seeds 1", one)
+    assert covers("--model dp", one)
+    assert covers(both, one)
+    assert not covers(one, both)
+    assert not covers(one, "--corpus sst")
+    assert not covers("--corpus imdb", "--corpus imdb-ratings --model dp")
+    assert not covers("--corpus sst", "")
 
 
 def test_latex_escapes_what_would_be_a_command():

@@ -4,8 +4,8 @@
     FOLDER/NAME/PART/TABLE.csv          a table; one of more than `MOST_ROWS` rows is TABLE.parquet
 
 A part is what one command measured: `sst-dp` for --corpus sst --model dp, and `all` where nothing was left
-out, which takes the place of all others. A quick run is no result, and is refused. What is published is read
-again before it counts: its claims must come out as they were.
+out. It takes the place of all parts that it covers. A quick run is no result, and is refused. What is
+published is read again before it counts: its claims must come out as they were.
 """
 
 import json
@@ -78,10 +78,9 @@ def publish(done: Reproduction, experiment: Experiment, folder: str | Path) -> P
             raise UserError(
                 f"{done.name} cannot be published: its claims do not come out of its tables again."
             )
-    if part == ALL:
-        for other in place.parent.iterdir():
-            if other != place:
-                shutil.rmtree(other)
+    for other in place.parent.iterdir():
+        if other != place and covers(done.asked, _read(other).about["asked"]):
+            shutil.rmtree(other)
     return place
 
 
@@ -99,6 +98,15 @@ def part_of(asked: str) -> str:
     """What a part is called, of the options it was asked with; seeds do not count."""
     chosen = re.findall(r"--(?:corpus|model) (\S+)", asked)
     return "-".join(re.sub(r"[^\w.-]+", "-", one) for one in chosen) or ALL
+
+
+def covers(asked: str, other: str) -> bool:
+    """Whether what was asked has all that was asked otherwise: naming no corpus, or model, means all."""
+    both = [
+        (set(re.findall(rf"--{what} (\S+)", asked)), set(re.findall(rf"--{what} (\S+)", other)))
+        for what in ("corpus", "model")
+    ]
+    return all(not own or (theirs and own >= theirs) for own, theirs in both)
 
 
 def joined(parts: list[Published]) -> Tables:
