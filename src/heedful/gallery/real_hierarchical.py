@@ -62,7 +62,7 @@ class Budget:
 
 BUDGETS: dict[Size, Budget] = {
     "small": Budget(150, 50, 60, epochs=1, audited=4, deletions=80, rates=(0.003,)),
-    "quick": Budget(3000, 500, 1500, epochs=5, audited=60, deletions=320, rates=(0.003,)),
+    "quick": Budget(2000, 400, 1000, epochs=5, audited=40, deletions=240, rates=(0.003,)),
     "full": Budget(20_000, 5000, 5000, epochs=8, audited=300, deletions=640, rates=(0.001, 0.003)),
 }
 
