@@ -28,7 +28,6 @@ from heedful.gallery.nearest_word import NearestWord, slips
 from heedful.gallery.putting_right import (
     BUDGETS,
     LONGEST,
-    SHAPE,
     as_ids,
     build,
     correct,
@@ -300,7 +299,7 @@ def test_words_alone_copy_what_they_do_not_know(material):
 @pytest.mark.slow
 def test_a_model_learns_to_write_its_sentences_and_to_spell(material):
     vocabulary = number_common(material, 12)
-    budget = replace(BUDGETS["small"], steps=500, shape=replace(SHAPE, inside=48), rate=0.01)
+    budget = replace(BUDGETS["small"], steps=250, rate=0.02)
     model = learn_to_correct("nested", material, vocabulary, budget, seed=0, device="cpu")
     sentences = material.clean["train"][:30]
     written = correct_all(model, sentences, vocabulary, "cpu")

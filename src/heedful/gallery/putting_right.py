@@ -77,7 +77,7 @@ class Budget:
 
 BUDGETS: dict[Size, Budget] = {
     "small": Budget(steps=30, vocabulary=200, tested=20, most=2000, shape=SMALL, batch=16),
-    "quick": Budget(steps=900, vocabulary=4000, tested=1000),
+    "quick": Budget(steps=900, vocabulary=2000, tested=1000),
     "full": Budget(steps=6000, vocabulary=6000, tested=None),
 }
 
