@@ -16,7 +16,7 @@ from torch import Tensor
 from heedful.gallery.corrector import Corrector, Encoded, Shape, Spells, Texts, surprise
 from heedful.gallery.entry import Entry, Outcome, Size
 from heedful.gallery.learning import learn, parameters_of
-from heedful.gallery.real_nested import REAL
+from heedful.gallery.real_nested import REAL, draw_look
 from heedful.gallery.seeded import seeded
 from heedful.gallery.spelling import (
     COMMON,
@@ -235,20 +235,6 @@ def draw(outcome: Outcome, figure: "Figure") -> None:
     draw_look(letters, look["letters"], across=[*look["misspelt"], "⏎"], down=[*look["spelt"], "⏎"])
     letters.set_title(f"letters of “{look['misspelt']}”")
     draw_shares(shares, outcome)
-
-
-def draw_look(
-    axes: "Axes", weights: np.ndarray, *, across: Sequence[str], down: Sequence[str], turned: float = 0
-) -> None:
-    axes.imshow(weights, vmin=0, vmax=1, cmap="viridis", aspect="auto")
-    axes.set_xticks(
-        range(len(across)),
-        across,
-        rotation=turned,
-        ha="right" if turned else "center",
-        rotation_mode="anchor",
-    )
-    axes.set_yticks(range(len(down)), down)
 
 
 def draw_shares(axes: "Axes", outcome: Outcome) -> None:

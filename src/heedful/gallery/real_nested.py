@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from heedful.drawing import BLUE, GREY, ORANGE
 from heedful.gallery.entry import Outcome, Published, RealTask
@@ -42,15 +43,17 @@ def draw(outcomes: Sequence[Outcome], figure: "Figure") -> None:
 
 def draw_look(
     axes: "Axes",
-    weights: Sequence[Sequence[float]],
+    weights: ArrayLike,
     *,
     across: Sequence[str],
     down: Sequence[str],
     turned: float = 0,
 ) -> None:
-    if not weights:
+    """Weights with what was read across and what was written down."""
+    shown = np.asarray(weights)
+    if not shown.size:
         return
-    axes.imshow(np.array(weights), vmin=0, vmax=1, cmap="viridis", aspect="auto")
+    axes.imshow(shown, vmin=0, vmax=1, cmap="viridis", aspect="auto")
     rotated: dict[str, Any] = {"rotation": turned, "ha": "right", "rotation_mode": "anchor"} if turned else {}
     axes.set_xticks(range(len(across)), across, **rotated)
     axes.set_yticks(range(len(down)), down)
