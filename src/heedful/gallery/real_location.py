@@ -35,6 +35,7 @@ def draw(outcomes: Sequence[Outcome], figure: "Figure") -> None:
         draw_errors(axes, [outcome.picture[which] for outcome in outcomes])
     known.set(title="speakers that were learnt from, other takes", ylabel="digit error rate")
     new.set_title(f"a new voice ({', '.join(outcome.picture['voice'] for outcome in outcomes)})")
+    known.set_ylim(bottom=0)  # once both are drawn: they share their scale
     known.legend()
 
 
@@ -66,7 +67,6 @@ def draw_errors(axes: "Axes", seeds: Sequence[Errors]) -> None:
             capsize=2,
             label=kind,
         )
-    axes.set_ylim(bottom=0)
 
 
 REAL = RealTask(
