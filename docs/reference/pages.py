@@ -74,7 +74,7 @@ def _shown(output: dict[str, Any]) -> str:
         table = re.sub(r"<style.*?</style>|\n", "", "".join(content["text/html"]), flags=re.DOTALL)
         return re.sub(r"<table[^>]*>", "<table>", table)  # without a class the theme lets it scroll
     plain = "".join(output.get("text", content.get("text/plain", "")))
-    return f"```text\n{plain.rstrip()}\n```" if plain.strip() else ""
+    return f"``` {{ .text .printed }}\n{plain.rstrip()}\n```" if plain.strip() else ""
 
 
 def commands() -> str:
