@@ -10,7 +10,8 @@ CLASSES = ("bad", "good")
 LIMITS = Thresholds(
     skill=0.625, paint=0.75, first=0.8125, class_skill=0.375, class_paint=0.5, class_first=0.5625,
     class_texts=8, wrong_skill=0.25, wrong_paint=0.40625, wrong_first=0.4375,
-    right_paint=0.84375, right_first=0.90625, linear=0.1875, texts=32, moved=0.25, limit=0.78125,
+    right_paint=0.84375, right_first=0.875, chance=0.0625, against=0.53125,
+    linear=0.1875, texts=32, moved=0.25, limit=0.78125,
     room=0.125, default_lost=0.125, default_texts=0.25, default_nothing=0.5, default_alone=0.75,
 )  # fmt: skip
 

@@ -7,6 +7,7 @@ from hand_made import CLASSES, LIMITS, STEP, of_map, rows_of
 from heedful.auditing.instead import MATTERS, instead
 from heedful.auditing.rule import CARE, FAITHFUL
 from heedful.auditing.skill import FIRST, MEASURED, PAINT, Scored
+from heedful.records import wilson_interval
 
 NAN = float("nan")
 
@@ -43,6 +44,26 @@ def test_texts_without_any_effect_do_not_count_for_paint():
     rows = four(size=[0.0, 0, 1, 1], blank=0.0, **of_map(paint=[0.0, 0, 1, 0.5]))
     assert rows.paint("attention").value == 0.75
     assert four(size=0.0, blank=0.0).paint("attention") is None
+
+
+def ends(**columns):
+    found = Scored(rows_of(64, **columns)).paint("attention").interval
+    return found.low, found.high
+
+
+def wilson(successes, count):
+    found = wilson_interval(successes, count)
+    return found.low, found.high
+
+
+def test_a_share_that_is_1_or_0_in_every_text_is_only_as_sure_as_texts_are_many():
+    assert ends() == wilson(64, 64)
+    assert ends()[0] == pytest.approx(64 / (64 + 1.96**2), abs=1e-4)
+    assert ends(paint_attention=0.0) == wilson(0, 64)
+    assert ends(cluster=np.arange(64) // 2) == wilson(32, 32)  # copies are one text
+    assert ends(weight=np.where(np.arange(64) < 16, 1.0, 0.0)) == wilson(16, 16)
+    assert ends(size=np.where(np.arange(64) < 16, 1.0, 0.0)) == wilson(16, 16)
+    assert ends(paint_attention=0.75) == (0.75, 0.75)  # no share of texts: resamples say how sure it is
 
 
 def test_maps_are_judged_on_the_texts_they_were_tried_on():

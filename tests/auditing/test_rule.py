@@ -30,7 +30,7 @@ def test_a_map_that_foretells_everything_is_faithful_and_settled():
     assert (found.skill.value, found.paint.value, found.first.value) == (1, 1, 1)
     assert (found.limit.value, found.room.value, found.linear_share) == (1, 1, 1)
     assert found.reasons == (
-        "It foretells 100 % [100, 100] of what the best painting could, and 100 % [100, 100] of its paint "
+        "It foretells 100 % [100, 100] of what the best painting could, and 100 % [94, 100] of its paint "
         "lies on words that matter.",
     )
     assert [(one.name, one.reading, one.texts, one.default) for one in found.classes] == [
@@ -99,7 +99,7 @@ def test_the_reasons_of_a_wrong_map_are_all_said():
     found = read(rows_of(**of_map(told=0.125, paint=0.25, first=0.0)))
     assert found.reading == NOT_SHOWN
     assert found.reasons == (
-        "Its strongest word is one that matters in only 0 % [0, 0] of texts.",
+        "Its strongest word is one that matters in only 0 % [0, 6] of texts.",
         "Only 25 % [25, 25] of its paint lies on words that matter.",
         "It foretells 12 % [12, 12] of what the best painting could.",
     )
@@ -118,6 +118,37 @@ def test_a_number_at_its_threshold_is_no_reason(numbers, said):
     assert found.reading == NOT_SHOWN
     assert len(found.reasons) == 1
     assert found.reasons[0].startswith(said)
+
+
+def test_paint_on_words_that_speak_against_the_decision_is_not_shown():
+    found = read(rows_of(against_attention=0.75))
+    assert found.reading == NOT_SHOWN
+    assert found.settled
+    assert found.reasons == ("75 % [75, 75] of its paint lies on words that speak against the decision.",)
+    unsure = read(rows_of(against_attention=np.arange(64) % 4 < 2))
+    assert unsure.reading == CARE
+    assert not unsure.settled  # more texts may tell
+    assert "speak against the decision" in unsure.reasons[0]
+
+
+def test_a_class_whose_paint_speaks_against_its_decision_caps_the_reading():
+    rows = rows_of(classes=3)
+    found = read(part(rows, rows["decided"] == 2, against_attention=0.75), classes=("a", "b", "c"))
+    assert found.reading == CARE
+    assert [one.reading for one in found.classes] == [FAITHFUL, FAITHFUL, NOT_SHOWN]
+    assert found.reasons[0].startswith("For texts decided “c”: 75 %")
+    some = rows.assign(against_attention=(rows["decided"] == 2) & (np.arange(64) % 2 == 0))
+    assert read(some, classes=("a", "b", "c")).reading == FAITHFUL  # not surely
+
+
+def test_paint_must_lie_on_words_that_matter_more_than_random_paint_does():
+    alike = rows_of(maps=("attention", "random"))
+    found = read(alike)
+    assert found.reading == CARE
+    assert found.chance.value == 0
+    assert "paint at random" in found.reasons[0]
+    assert read(alike, shown="random").chance is None
+    assert read(alike.assign(paint_random=0.5)).reading == FAITHFUL
 
 
 def test_a_map_that_foretells_next_to_nothing_is_not_shown():
@@ -473,7 +504,7 @@ def test_the_thresholds_are_those_that_the_bench_published():
     assert asdict(Thresholds()) == {
         "skill": 0.65, "paint": 0.8, "first": 0.8, "class_skill": 0.4, "class_paint": 0.5,
         "class_first": 0.5, "class_texts": 10, "wrong_skill": 0.25, "wrong_paint": 0.4, "wrong_first": 0.5,
-        "right_paint": 0.85, "right_first": 0.9, "linear": 0.03, "texts": 30,
+        "right_paint": 0.85, "right_first": 0.9, "chance": 0.05, "against": 0.5, "linear": 0.03, "texts": 30,
         "moved": 0.05, "limit": 0.7, "room": 0.1, "default_lost": 0.1, "default_texts": 1 / 3,
         "default_nothing": 0.6, "default_alone": 0.9,
     }  # fmt: skip

@@ -64,6 +64,11 @@ RULE = {
     "wrong_first": (whole("first"), NOT_SHOWN, CARE, CARE),
     "right_paint": (whole("paint", told=0.0), NOT_SHOWN, CARE, CARE),
     "right_first": (whole("first", told=0.0), NOT_SHOWN, CARE, CARE),
+    "chance": (
+        lambda far: read(rows_of(maps=("attention", "random"), **of_map("random", paint=1 - far))),
+        CARE, FAITHFUL, FAITHFUL,
+    ),
+    "against": (whole("against"), FAITHFUL, NOT_SHOWN, NOT_SHOWN),
     "linear": (lambda share: read(rows_of(explained=0.25 * share)), CARE, FAITHFUL, FAITHFUL),
     "texts": (lambda count: read(rows_of(count)), UNKNOWN, FAITHFUL, FAITHFUL),
     "moved": (lambda far: read(rows_of(variance=far**2, explained=far**2)), UNKNOWN, FAITHFUL, FAITHFUL),
@@ -96,7 +101,8 @@ def test_the_published_thresholds():
     assert asdict(Thresholds()) == {
         "skill": 0.65, "paint": 0.8, "first": 0.8, "class_skill": 0.4, "class_paint": 0.5, "class_first": 0.5,
         "class_texts": 10, "wrong_skill": 0.25, "wrong_paint": 0.4, "wrong_first": 0.5, "right_paint": 0.85,
-        "right_first": 0.9, "linear": 0.03, "texts": 30, "moved": 0.05, "limit": 0.7, "room": 0.1,
+        "right_first": 0.9, "chance": 0.05, "against": 0.5,
+        "linear": 0.03, "texts": 30, "moved": 0.05, "limit": 0.7, "room": 0.1,
         "default_lost": 0.1, "default_texts": 1 / 3, "default_nothing": 0.6, "default_alone": 0.9,
     }  # fmt: skip
     assert (adversary.EXACT_TEXTS, adversary.ASCENT_TEXTS, head.TEXTS, dropout.MASKS) == (2000, 30, 60, 3)

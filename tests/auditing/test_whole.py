@@ -92,7 +92,7 @@ def test_the_folder_has_the_page_the_numbers_the_tables_and_the_figures(audit):
     rows = pd.read_parquet(folder / "rows.parquet")
     methods = content["methods"]
     assert len(rows) == methods["texts_read_many_times"] <= 90
-    assert methods["deletions"].endswith("for each word of a text, at most 640")
+    assert methods["deletions"] == "4 for each word of a text, at most 640"
     assert methods["measure"].startswith("heat-map skill")
     assert "hidden behind the unknown word" in methods["words_are"]
     assert rows["instance"].is_unique

@@ -8,11 +8,11 @@ from heedful.auditing.rule import ClassReading, judge
 
 
 def read_groups(read: ReadSubject, groups: NDArray) -> tuple[ClassReading, ...]:
-    """How the texts of each group read; `groups` has one name for each text of the pool."""
-    own, hidden = (
-        np.array([str(groups[row]) for row in frame.get("instance", ())], dtype=str)
-        for frame in (read.rows, read.operator_rows)
-    )
+    """How the texts of each group read; `groups` has one name for each text of the pool.
+
+    Whether hiding words says the same as deleting them is asked of all texts: a group has too few of its own.
+    """
+    own = np.array([str(groups[row]) for row in read.rows["instance"]], dtype=str)
     found = []
     for name in dict.fromkeys(sorted(own)):
         part = read.rows[own == name]
@@ -20,7 +20,7 @@ def read_groups(read: ReadSubject, groups: NDArray) -> tuple[ClassReading, ...]:
             part,
             read.shown,
             read.classes,
-            operator=read.operator_rows[hidden == name],
+            operator=read.operator_rows,
             level=read.level,
             thresholds=read.verdict.thresholds,
         )
@@ -32,6 +32,7 @@ def read_groups(read: ReadSubject, groups: NDArray) -> tuple[ClassReading, ...]:
                 skill=verdict.skill,
                 paint=verdict.paint,
                 first=verdict.first,
+                against=verdict.against,
                 why=" ".join(verdict.reasons),
             )
         )

@@ -57,6 +57,7 @@ class Maps:
     dear: frozenset[str] = frozenset()  # names that are tried on some of the texts only
     dear_rows: Collection[int] = ()  # the numbers of those texts
     hidden: int = 60  # texts whose words are hidden too
+    hidden_beside: int = 60  # the same, where the reading does not rest on it
     per_word: int = PER_WORD
     most: int = MOST
     how: str = "delete"

@@ -22,7 +22,7 @@ from heedful.trials.rankings.ranking import Ranking
 from heedful.trials.stream import MOST_SUMMED, sample_rows
 
 PLAN = "plan.json"
-SCHEMA = 3
+SCHEMA = 4
 POOL = 2000  # texts from which those are drawn that are read many times, where each must be read again
 READ_CLOSED, READ_AGAIN = (
     1000,

@@ -16,13 +16,13 @@ from torch import Tensor
 from heedful.auditing.instead import Instead, instead
 from heedful.auditing.maps import Maps, maps_trial
 from heedful.auditing.names import RANDOM, SHUFFLED
-from heedful.auditing.rule import FAITHFUL, Reading, Thresholds, Verdict, judge, low
+from heedful.auditing.rule import FAITHFUL, NOT_SHOWN, Reading, Thresholds, Verdict, judge, low
 from heedful.auditing.sampling import LEVELS, Draw
 from heedful.auditing.skill import Scored
 from heedful.data.batches import plan_batches
 from heedful.data.encoded import EncodedTexts
 from heedful.errors import choose_from
-from heedful.models.subject import Subject, gives
+from heedful.models.subject import Subject, gives, remembering
 from heedful.models.trace import decisions
 from heedful.records import Finding
 from heedful.trials.erasure.forwards import two_sided
@@ -38,7 +38,9 @@ Measure = Callable[[str, Maps, NDArray[np.int64]], pd.DataFrame]  # measure(stag
 TEXTS = 200  # that are read many times
 DEAR_TEXTS = 60  # on which dear maps are tried
 HIDDEN_TEXTS, HIDDEN_AGAIN = 60, 30  # on which words are hidden: where that is cheap, and elsewhere
-DELETIONS, DELETIONS_AGAIN = 8, 4  # for each word of a text: where they are products, and where each is read
+HIDDEN_BESIDE = 10  # elsewhere, once the reading is care: it is said beside, and nothing rests on it
+DELETIONS, DELETIONS_AGAIN = 16, 4  # for each word of a text: where they are products, and where each is read
+MOST, MOST_AGAIN = 1280, 640  # of one text
 STEPS = 8  # of integrated gradients, where each is a pass through a network
 PLACES = 4096
 
@@ -48,8 +50,7 @@ class ReadSettings:
     """How a subject is read."""
 
     texts: int | None = TEXTS  # at most; None for all
-    deletions: int | None = None  # for each word of a text; 8 where they are products, else 4
-    most_deletions: int = 640  # of one text
+    deletions: int | None = None  # for each word of a text; 16 where they are products, else 4
     looks: bool = True  # stop as soon as the reading is settled
     operator: bool = True  # try a second way to take words out
     thresholds: Thresholds = field(default_factory=Thresholds)
@@ -107,7 +108,8 @@ def read_subject(
     maps = maps_of(subject, shown=shown, rankings=rankings, settings=asked)
     choose_from("ranking to judge", shown, maps.names)
     draw = Draw(decided, asked.texts, seed=seed)
-    return look(measure, maps, draw, clusters, tuple(subject.classes), asked, seed=seed)
+    with remembering(subject):
+        return look(measure, maps, draw, clusters, tuple(subject.classes), asked, seed=seed)
 
 
 def look(
@@ -140,7 +142,8 @@ def look(
             break
     other = pd.DataFrame()
     if settings.operator and verdict.skill is not None:
-        chosen = evenly(some, maps.hidden)
+        rests = verdict.reading in (FAITHFUL, NOT_SHOWN)
+        chosen = evenly(some, maps.hidden if rests else maps.hidden_beside)
         other = measure("hidden", hidden_maps(maps), chosen)
         other = other.assign(cluster=clusters[chosen], weight=draw.weights(chosen))
         verdict = judge(rows, shown, classes, operator=other, level=level, thresholds=limits, seed=seed)
@@ -183,8 +186,9 @@ def maps_of(
         own=own,
         dear=frozenset(dear - {shown}),
         per_word=asked.deletions or (DELETIONS if closed else DELETIONS_AGAIN),
+        most=MOST if closed else MOST_AGAIN,
         hidden=HIDDEN_TEXTS if closed else HIDDEN_AGAIN,
-        most=asked.most_deletions,
+        hidden_beside=HIDDEN_TEXTS if closed else HIDDEN_BESIDE,
     )
 
 

@@ -65,6 +65,7 @@ class AuditVerdict:
     groups: tuple[ClassReading, ...]
     instead: Instead | None
     thresholds: Thresholds = field(default_factory=Thresholds)
+    against: Finding | None = None  # paint on words that speak against the decision
 
     @property
     def rank(self) -> int:
@@ -82,8 +83,9 @@ class AuditVerdict:
     def from_dict(cls, content: Mapping[str, Any]) -> Self:
         """What `to_dict` wrote."""
         try:
+            content = {"against": None, **content}  # what was written before it was asked
             known: dict[str, Any] = {one.name: content[one.name] for one in fields(cls)}
-            for name in ("skill", "paint", "first", "operator"):
+            for name in ("skill", "paint", "first", "operator", "against"):
                 known[name] = _finding(known[name])
             for name in ("limit", "room"):
                 known[name] = _estimate(known[name])
@@ -214,4 +216,5 @@ def _estimate(content: Mapping[str, Any] | None) -> Estimate | None:
 
 def _class_reading(content: Mapping[str, Any]) -> ClassReading:
     found = {name: _finding(content[name]) for name in ("skill", "paint", "first")}
+    found["against"] = _finding(content.get("against"))
     return ClassReading(**{**content, **found})

@@ -5,11 +5,14 @@ its paint on live words; F, the share of texts whose strongest word is live. In 
 
 1. *cannot say*: fewer than `texts` texts that words decide; deletions hardly move the model; no bounded
    interval; or so few deletions that even the words' own effects would not be told.
-2. *do not show as an explanation*: surely C < `wrong_skill`, P < `wrong_paint` or F < `wrong_first`. A map
-   that surely paints live words is not called wrong for its proportions alone.
-3. *faithful*: surely C ≥ `skill`, P ≥ `paint` and F ≥ `first`, and each at least its `class_…` for the texts
-   of every decided class; a class whose paint surely lies on live words need not surely have the skill. A
-   class with fewer than `class_texts` texts caps the reading at care, and so do live words that are not told.
+2. *do not show as an explanation*: surely C < `wrong_skill`, P < `wrong_paint`, F < `wrong_first`, or
+   `against` of its paint on words that speak against the decision. A map that surely paints live words is not
+   called wrong for its proportions alone.
+3. *faithful*: surely C ≥ `skill`, P ≥ `paint` and above random paint's by `chance`, F ≥ `first`, and less of
+   its paint than `against` on words that speak against the decision; and each at least its `class_…` for the
+   texts of every decided class. A class whose paint surely lies on live words need not surely have the skill.
+   A class with fewer than `class_texts` texts caps the reading at care, and so do live words that are not
+   told.
 4. *use with care* otherwise; what failed is named.
 
 A *default class*, which the model decides when nothing speaks against it, is not scored: no word decides it.
@@ -25,6 +28,7 @@ from typing import Any, Literal
 
 import pandas as pd
 
+from heedful.auditing.names import RANDOM
 from heedful.auditing.skill import Scored
 from heedful.records import Estimate, Finding
 
@@ -52,6 +56,8 @@ class Thresholds:
     wrong_first: float = 0.5  # upper(F): its strongest word is one that does not matter in most texts
     right_paint: float = 0.85  # lower(P) and
     right_first: float = 0.9  # lower(F) of a map that is not called wrong for its proportions alone
+    chance: float = 0.05  # by which P must surely be above that of random paint
+    against: float = 0.5  # upper(paint on words against the decision): a reader takes paint for a reason
     linear: float = 0.03  # share of what the model does that any map can show, below which none vouches
     texts: int = 30  # that words decide, below which nothing is said
     moved: float = 0.05  # standard deviation of the probability over deletions, below which nothing is said
@@ -76,6 +82,7 @@ class ClassReading:
     skill: Finding | None = None
     paint: Finding | None = None
     first: Finding | None = None
+    against: Finding | None = None  # paint on words against the decision
     default: bool = False  # no word decides it
     why: str = ""
 
@@ -91,8 +98,10 @@ class Verdict:
     skill: Finding | None = None  # C of the map that is shown
     paint: Finding | None = None  # P
     first: Finding | None = None  # F
+    against: Finding | None = None  # paint on words against the decision
     limit: Estimate | None = None
     room: Estimate | None = None
+    chance: Estimate | None = None  # how far P is above that of random paint
     linear_share: float | None = None  # of what the model does, that any map of single words can show
     operator: Finding | None = None  # the same skill when words are hidden instead of deleted
     thresholds: Thresholds = field(default_factory=Thresholds)
@@ -146,6 +155,8 @@ def judge(
     measured = _measured(scored, shown, limits.texts)
     found = replace(found, **measured, limit=scored.limit(), room=scored.room)
     found = replace(found, linear_share=scored.linear_share)
+    if found.paint is not None and RANDOM in scored.names and shown != RANDOM:
+        found = replace(found, chance=scored.paint_beyond(shown, RANDOM))
     if operator is not None and len(operator):
         other = operator[(operator["words"] > 1) & ~operator["decided"].isin(defaults)]
         found = replace(found, operator=Scored(other, level, seed).skill(shown) if len(other) else None)
@@ -181,8 +192,8 @@ def is_default(rows: pd.DataFrame, limits: Thresholds) -> bool:
 
 
 def _measured(part: Scored, shown: str, least: int) -> dict[str, Any]:
-    """C, P and F; the last two only if live words can be told in so many texts."""
-    found: dict[str, Any] = {"skill": part.skill(shown)}
+    """C, P and F, the last two only if live words can be told in so many texts; and paint against."""
+    found: dict[str, Any] = {"skill": part.skill(shown), "against": part.against(shown)}
     told = part.of(part.rows[f"paint_{shown}"].notna().to_numpy())
     if told.different >= least:
         found |= {"paint": part.paint(shown), "first": part.first(shown)}
@@ -223,10 +234,12 @@ def _read(found: Verdict) -> Verdict:
 
 
 def _is_wrong(found: "Verdict | ClassReading", limits: Thresholds) -> bool:
-    """Whether its paint surely lies on words that do not matter."""
-    paint, first = found.paint, found.first
-    return (paint is not None and high(paint) < limits.wrong_paint) or (
-        first is not None and high(first) < limits.wrong_first
+    """Whether its paint surely lies on words that do not matter, or speak against the decision."""
+    paint, first, against = found.paint, found.first, found.against
+    return (
+        (paint is not None and high(paint) < limits.wrong_paint)
+        or (first is not None and high(first) < limits.wrong_first)
+        or (against is not None and low(against) >= limits.against)
     )
 
 
@@ -281,6 +294,8 @@ def _wrongs(found: Verdict, limits: Thresholds) -> Iterator[str]:
         yield f"Its strongest word is one that matters in only {_percent(found.first)} of texts."
     if found.paint is not None and high(found.paint) < limits.wrong_paint:
         yield f"Only {_percent(found.paint)} of its paint lies on words that matter."
+    if found.against is not None and low(found.against) >= limits.against:
+        yield _speaks_against(found.against)
     if found.skill is not None and high(found.skill) < limits.wrong_skill:
         yield f"It foretells {_percent(found.skill)} of what the best painting could."
 
@@ -293,6 +308,13 @@ def _failures(found: Verdict, limits: Thresholds) -> Iterator[tuple[bool, str]]:
             f"Words act together: any painting of single words shows only {found.linear_share:.0%} of what "
             f"this model does, not {limits.linear:.0%}.",
         )
+    if found.chance is not None and low(found.chance) < limits.chance:
+        yield (
+            high(found.chance) < limits.chance,
+            "So many words matter that paint at random lies on them nearly as often as this map's.",
+        )
+    if found.against is not None and high(found.against) >= limits.against:
+        yield False, _speaks_against(found.against)
     yield from _shortfalls(found, _faithful(limits), "")
     for one in found.classes:
         where = f"For texts decided “{one.name}”: "
@@ -303,6 +325,8 @@ def _failures(found: Verdict, limits: Thresholds) -> Iterator[tuple[bool, str]]:
         elif one.why:
             yield False, f"{where}{one.why}"
         else:
+            if one.against is not None and low(one.against) >= limits.against:
+                yield True, f"{where}{_speaks_against(one.against)}"
             yield from _shortfalls(one, _of_class(one, limits), where)
 
 
@@ -328,6 +352,10 @@ def _shortfalls(
             "first": f"its strongest word is one that matters in {_percent(number)} of texts, {asked}.",
         }[name]
         yield high(number) < least[name], _capital(f"{where}{said}")
+
+
+def _speaks_against(share: Finding) -> str:
+    return f"{_percent(share)} of its paint lies on words that speak against the decision."
 
 
 def _capital(said: str) -> str:

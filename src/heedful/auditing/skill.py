@@ -7,14 +7,14 @@ drawn by decided class), copies of a text are one cluster, and classes are resam
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from heedful.records import Estimate, Finding
+from heedful.records import Estimate, Finding, Interval, wilson_interval
 from heedful.records.finding import Scalar
 from heedful.records.ratios import Ratios, ratios
 
@@ -26,7 +26,10 @@ MEASURED = (
 MATTERS = "a word that matters: its effect is at least a quarter of the strongest in its text"
 PAINT = f"the share of the paint that a reader sees (a fifth of the strongest or more) on {MATTERS}"
 FIRST = f"the share of texts, counted by their effects, whose most strongly painted word is {MATTERS}"
-AGAINST = "the share of the paint on words that surely (by two errors) speak against the decision"
+AGAINST = (
+    "the share of the paint on words that surely (by two errors) speak against the decision, where the map "
+    "has no minus"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +84,16 @@ class Scored:
         part = self.of(both.to_numpy())
         return part._skills((name, other)).difference(0, 1, level=self.level) if part._has_room() else None
 
+    def paint_beyond(self, name: str, other: str) -> Estimate | None:
+        """The share of one map's paint on live words minus that of another's, where both are known."""
+        tops = [f"paint_{name}", f"paint_{other}"]
+        part = self.of(self.rows[tops].notna().all(axis=1).to_numpy())
+        size = part.rows["size"].to_numpy()
+        if not size.any():
+            return None
+        found = part._ratios(size[:, None] * part.rows[tops].to_numpy(), size)
+        return found.difference(0, 1, level=self.level)
+
     @property
     def room(self) -> Estimate:
         """The share of the words' effects that a blank map does not foretell: without any, all are alike."""
@@ -120,9 +133,22 @@ class Scored:
         size = part.rows["size"].to_numpy()
         if not size.any():
             return None
-        top = size * part.rows[f"{kind}_{name}"].to_numpy()
-        found = part._ratios(top[:, None], size).estimate(0, level=self.level)
+        shares = part.rows[f"{kind}_{name}"].to_numpy()
+        found = part._ratios((size * shares)[:, None], size).estimate(0, level=self.level)
+        if np.isclose(shares, 1).all() or np.isclose(shares, 0).all():
+            found = replace(found, interval=part._alike(size, bool(shares[0] > 0.5)))
         return part._finding(found, name, called, measured)
+
+    def _alike(self, size: NDArray, here: bool) -> Interval:
+        """Of a share that is 1 in every text, or 0: resamples have no spread, but another text might.
+
+        Wilson's interval, for as many texts as would tell as much if all weighed alike (Kish).
+        """
+        weights = np.bincount(
+            np.unique(self.rows["cluster"], return_inverse=True)[1], weights=size * self.rows["weight"]
+        )
+        count = int(weights.sum() ** 2 / np.square(weights).sum())
+        return wilson_interval(count if here else 0, count, level=self.level)
 
     def _skills(self, names: Sequence[str], *, signed: bool = False) -> Ratios:
         blank = self.rows["blank_signed" if signed else "blank"].to_numpy()

@@ -32,6 +32,7 @@ from heedful.data.tables.held import is_data, open_held
 from heedful.drawing import save_figure, styled
 from heedful.errors import UserError
 from heedful.files import locked, write_atomically
+from heedful.models.subject import remembering
 from heedful.models.transformers.loading import check_decision, labels_at_once
 from heedful.records import Estimate, Finding, wilson_interval
 from heedful.records.manifest import MANIFEST, file_digest, write_manifest
@@ -158,7 +159,7 @@ def audit(
     if by is not None and len(by) != count:
         raise UserError(f"There are {count:,} texts, but groups for {len(by):,}: give one for each.")
     claim_folder(folder, plan.recipe)
-    with locked(folder / LOCK):
+    with locked(folder / LOCK), remembering(audited.subject):
         asking = Asking(plan, folder, progress, say)
         for line in announce(asking):
             say(line)
@@ -326,6 +327,7 @@ def _verdict(asking: Asking, by: Sequence[Any] | None) -> AuditVerdict:
         skill=found.skill,
         paint=found.paint,
         first=found.first,
+        against=found.against,
         operator=found.operator,
         limit=found.limit,
         room=found.room,

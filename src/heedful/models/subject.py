@@ -8,6 +8,7 @@ Axes: B texts, T words, E embedding width, K classes (1 for a model with one sco
 """
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Literal, Protocol, runtime_checkable
 
 from torch import Tensor
@@ -64,3 +65,9 @@ def why_not(subject: object, what: What) -> str | None:
 def gives(subject: object, what: What) -> bool:
     """Whether a subject gives its embedded words, its trace, or attention to words."""
     return why_not(subject, what) is None
+
+
+def remembering(subject: object) -> AbstractContextManager[None]:
+    """While this lasts a subject that can reads equal texts once; nothing of it may be changed meanwhile."""
+    begin = getattr(subject, "remembering", None)
+    return nullcontext() if begin is None else begin()

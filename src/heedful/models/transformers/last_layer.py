@@ -39,6 +39,34 @@ class Seen:
     states: Tensor  # (G,L',H) what came into the layer, at every position
     before: tuple[Tensor, ...] = ()  # what attentions before the last one gave in the same layer (G,R,D)
 
+    @property
+    def bytes(self) -> int:
+        held = (self.weights, self.states, *self.before, *(() if self.values is None else (self.values,)))
+        return sum(one.nbytes for one in held)
+
+    def each(self) -> "list[Seen]":
+        """The texts one by one, in memory of their own."""
+        return [
+            Seen(
+                self.weights[row, None].clone(),
+                None if self.values is None else self.values[row, None].clone(),
+                self.states[row, None].clone(),
+                tuple(one[row, None].clone() for one in self.before),
+            )
+            for row in range(len(self.weights))
+        ]
+
+    @staticmethod
+    def together(texts: "Sequence[Seen]") -> "Seen":
+        """Texts of equal length that were seen before."""
+        values = [one.values for one in texts if one.values is not None]
+        return Seen(
+            torch.cat([one.weights for one in texts]),
+            torch.cat(values) if values else None,
+            torch.cat([one.states for one in texts]),
+            tuple(torch.cat(parts) for parts in zip(*(one.before for one in texts), strict=True)),
+        )
+
 
 @dataclass(frozen=True, eq=False)
 class Layer:

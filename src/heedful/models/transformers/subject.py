@@ -6,7 +6,8 @@ position in the last attention, the mean of its heads; of all positions where al
 see `last_layer`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -20,6 +21,7 @@ from heedful.models.transformers.last_layer import LastLayer, find_last_layer
 from heedful.models.transformers.network import Runner
 from heedful.models.transformers.pieces import TOKENS, Cut, Cutter, Group, groups
 from heedful.models.transformers.probing import LOOK, Entry, find_entry, same_logits, shown_attentions
+from heedful.models.transformers.remembered import Remembered
 from heedful.models.transformers.tapping import Call, kernel_of
 from heedful.models.transformers.tasks import Decide, check_task
 from heedful.models.transformers.traced import trace_of
@@ -79,6 +81,7 @@ class TransformerSubject(nn.Module):
         self.cannot: dict[str, str] = {}
         self.entry: Entry | None = None
         self.last: LastLayer | None = None
+        self.remembered: Remembered | None = None
         self._probe()
         self.notes: tuple[str, ...] = (self._note(),)
 
@@ -112,24 +115,40 @@ class TransformerSubject(nn.Module):
     def embed(self, batch: Batch) -> Tensor:
         """The mean input embedding (B,T,E) of each word's pieces, 0 for unread words."""
         self._refuse("embed")
-        found: list[Tensor] = []
-        order: list[Tensor] = []
-        for group in self.groups(batch):
-            found.append(_mean(group.belongs(batch.mask.shape[1]), self.runner.vectors(group.inputs)))
-            order.append(group.rows)
-        return torch.cat(found)[torch.cat(order).argsort()]
+        return _in_order(
+            (group.rows, _mean(group.belongs(batch.mask.shape[1]), self.runner.vectors(group.inputs)))
+            for group in self.groups(batch)
+        )
 
     def logits(self, batch: Batch, embedded: Tensor | None = None) -> Tensor:
         """The logits (B,K); a changed embedding (B,T,E) moves all pieces of its word alike."""
-        found: list[Tensor] = []
-        order: list[Tensor] = []
-        for group in self.groups(batch):
-            order.append(group.rows)
-            if embedded is None:
-                found.append(self.runner.logits(group.inputs))
-            else:
-                found.append(self._logits_of(group, embedded[group.rows]))
-        return torch.cat(found)[torch.cat(order).argsort()]
+        if embedded is not None:
+            return _in_order(
+                (group.rows, self._logits_of(group, embedded[group.rows])) for group in self.groups(batch)
+            )
+        kept = None if torch.is_grad_enabled() else self._kept
+        return self._read(self.cut(batch)) if kept is None else kept.logits(self.cut(batch), self._read)
+
+    @property
+    def _kept(self) -> Remembered | None:
+        """What is remembered, unless dropout makes every reading another."""
+        return None if any(part.training for part in self.network.modules()) else self.remembered
+
+    def _read(self, cuts: Sequence[Cut]) -> Tensor:
+        """The logits (B,K) of texts in pieces."""
+        return _in_order(
+            (group.rows, self.runner.logits(group.inputs))
+            for group in groups(cuts, device=self.device, tokens=self.tokens)
+        )
+
+    @contextmanager
+    def remembering(self) -> Iterator[None]:
+        """While this lasts the same pieces are read once; its parameters must not be changed meanwhile."""
+        before, self.remembered = self.remembered, self.remembered or Remembered()
+        try:
+            yield
+        finally:
+            self.remembered = before
 
     def _logits_of(self, group: Group, embedded: Tensor) -> Tensor:
         self._refuse("embed")
@@ -150,7 +169,7 @@ class TransformerSubject(nn.Module):
             return layer_trace(self, batch, level)
         self._refuse("trace")
         assert self.last is not None
-        return trace_of(self.last, list(self.groups(batch)), len(batch))
+        return trace_of(self.last, list(self.groups(batch)), len(batch), kept=self._kept)
 
     @torch.no_grad()
     def word_attention(self, batch: Batch) -> tuple[Tensor, Tensor]:
@@ -166,12 +185,12 @@ class TransformerSubject(nn.Module):
 
     def groups(self, batch: Batch) -> "Sequence[Group]":
         """The batch's texts in pieces, those of equal length together."""
-        if self.training:
-            raise UserError("A model in training would be read with its dropout: call eval() first.")
         return list(groups(self.cut(batch), device=batch.mask.device, tokens=self.tokens))
 
     def cut(self, batch: Batch) -> list[Cut]:
         """The pieces of each text of a batch."""
+        if self.training:
+            raise UserError("A model in training would be read with its dropout: call eval() first.")
         if batch.words is None:
             raise UserError("A transformer reads words, but this batch has only ids: encode the texts.")
         return self.cutter(batch.words)
@@ -320,6 +339,12 @@ def _unknown(tokenizer: Any) -> str:
     sign = tokenizer.unk_token
     marks = (tokenizer.pad_token, tokenizer.eos_token, tokenizer.bos_token)
     return OMITTED if sign is None or sign in marks else str(sign)
+
+
+def _in_order(parts: Iterable[tuple[Tensor, Tensor]]) -> Tensor:
+    """What was found group by group, each with its rows, in the order of the batch."""
+    rows, found = zip(*parts, strict=True)
+    return torch.cat(found)[torch.cat(rows).argsort()]
 
 
 def _mean(belongs: Tensor, vectors: Tensor) -> Tensor:

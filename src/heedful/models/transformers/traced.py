@@ -15,6 +15,7 @@ from torch import Tensor
 from heedful.models.trace import Trace
 from heedful.models.transformers.last_layer import PIECES, LastLayer, Seen
 from heedful.models.transformers.pieces import Group
+from heedful.models.transformers.remembered import Remembered
 
 if TYPE_CHECKING:
     from heedful.models.transformers.any_layer import AnyLayer
@@ -22,9 +23,11 @@ if TYPE_CHECKING:
 SUNK = 1e-3  # weights of a row that lack more than this of 1 have gone to a sink
 
 
-def trace_of(last: "LastLayer | AnyLayer", parts: Sequence[Group], texts: int) -> Trace:
+def trace_of(
+    last: "LastLayer | AnyLayer", parts: Sequence[Group], texts: int, *, kept: Remembered | None = None
+) -> Trace:
     """What the last layer, or another, saw of B texts, given in groups of equal length."""
-    seen = [last.see(group.inputs) for group in parts]
+    seen = [last.see(group.inputs) if kept is None else kept.seen(group, last.see) for group in parts]
     sinks = any(bool((one.weights.sum(-1) < 1 - SUNK).any()) for one in seen)
     slots = {
         int(row): cut.slots

@@ -87,9 +87,12 @@ class Effects:
         sizes = self.mean.abs()
         return sizes >= LIVE * sizes.amax(1, keepdim=True) + self.error[:, None]
 
-    def against(self, sizes: Tensor) -> Tensor:
-        """The share (B,) of the paint on words that surely speak against the decision (by two errors)."""
-        return paint_on(self.mean < -2 * self.error[:, None], sizes)
+    def against(self, scores: Tensor) -> Tensor:
+        """The share (B,) of the paint on words that surely (by two errors) speak against the decision.
+
+        A score below 0 says so itself, and does not count.
+        """
+        return paint_on((self.mean < -2 * self.error[:, None]) & (scores >= 0), scores)
 
 
 def effects_of(found: Deletions, mask: Tensor) -> Effects:
