@@ -56,7 +56,7 @@ def test_the_encoder_reads_as_a_bidirectional_recurrence_over_packed_texts_does(
     both = torch.nn.GRU(16, 3, batch_first=True, bidirectional=True)
     ours = {
         name + end: value
-        for end, one in (("", encoder.forwards), ("_reverse", encoder.backwards))
+        for end, one in (("", encoder.recurrence.forwards), ("_reverse", encoder.recurrence.backwards))
         for name, value in one.state_dict().items()
     }
     both.load_state_dict(ours)

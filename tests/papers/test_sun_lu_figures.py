@@ -61,7 +61,8 @@ def tables(name):
 
 # Names that share a function and the shape of its tables with one that is there.
 ALIKE = {f"sun-lu-s-fig{number}" for number in (4, 9, *range(15, 25), *range(26, 29))} | {"sun-lu-adam"}
-BEYOND = {f"sun-lu-{name}" for name in ("stability", "human", "vectors", "contextual")}
+# Tested with what they measure.
+BEYOND = {f"sun-lu-{name}" for name in ("stability", "human", "vectors", "contextual", "words")}
 OWN = [name for name in FIGURES if name.startswith("sun-lu-") and name not in ALIKE | BEYOND]
 
 
