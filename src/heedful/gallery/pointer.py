@@ -73,6 +73,9 @@ class Solver(nn.Module):
         self.pointer = Pointer(width, query=width, width=score)
         self.slots = None if points else nn.Embedding(SLOTS, width)
         self.name = None if points else nn.Linear(2 * width, width)
+        if not points:
+            # Blending all alike at first, it always learns where to look; from a louder start it may not.
+            nn.init.normal_(self.pointer.score.context, std=0.01)
 
     def read(self, puzzles: Puzzles) -> tuple[Tensor, Tensor, tuple[Tensor, Tensor]]:
         """The items (B,T,H), the encoder's states (B,T,H), and where the decoder begins."""
@@ -215,45 +218,43 @@ def train(seed: int, size: Size, folder: Path, device: str) -> Outcome:
         parameters=parameters_of(solvers[POINTER]),
         baseline_parameters=parameters_of(solvers[BLEND]),
         table=table,
-        picture={"shares": shares, "shown": shown},
+        picture={"shares": shares, "excesses": tested.excesses, "shown": shown},  # tours are the last task
         yardstick=float(np.mean(longer[PLAIN])),
     )
 
 
 def draw(outcomes: Sequence[Outcome], figure: "Figure") -> None:
-    """Share solved by the number of items (all seeds); a hull and a tour with both answers (first seed)."""
+    """What is solved by the number of items (all seeds); a hull and a tour with both answers (first seed)."""
     figure.set_size_inches(14, 6.6)
     figure.set_layout_engine("constrained")
     above, below = figure.subplots(2, 3)
     for axes, task in zip(above, TASKS, strict=True):
-        draw_shares(axes, task, [outcome.picture["shares"][task.name] for outcome in outcomes])
+        draw_lines(axes, [outcome.picture["shares"][task.name] for outcome in outcomes])
+        axes.set(title=f"{task.name}: solved (grey: longer than learnt)", xlabel="items", ylim=(0, 1.05))
     above[0].legend(frameon=False, fontsize=9, loc="lower left")
+    draw_excess(below[0], [outcome.picture["excesses"] for outcome in outcomes])
     shown = outcomes[0].picture["shown"]
-    draw_order(below[0], shown["sort"])
     for axes, name in zip(below[1:], ("hull", "tour"), strict=True):
         draw_answers(axes, shown[name])
     below[1].set_title("a hull, where the blend errs")
     below[2].set_title("a tour, where the blend errs")
 
 
-def draw_shares(axes: "Axes", task: Task, seeds: Sequence[dict[str, list[float]]]) -> None:
-    lengths = range(SHORTEST, task.longest + 1)
+def draw_excess(axes: "Axes", seeds: Sequence[dict[str, list[float]]]) -> None:
+    """By how much tours are longer than the shortest."""
+    draw_lines(axes, seeds)
+    axes.set(title="tour: longer than the shortest by", xlabel="cities", ylabel="share of the length")
+
+
+def draw_lines(axes: "Axes", seeds: Sequence[dict[str, list[float]]]) -> None:
+    """One line a decoder over the number of items."""
+    lengths = range(SHORTEST, SHORTEST + len(seeds[0][POINTER]))
     for kind, colour in COLOURS.items():
         mean, bar = mean_and_bar([by[kind] for by in seeds])
         style = ":" if kind == PLAIN else "o-"
         axes.errorbar(lengths, mean, bar, color=colour, fmt=style, capsize=2, markersize=4, label=kind)
-    axes.axvspan(LONGEST + 0.5, task.longest + 0.5, color="0.94", zorder=0)
-    axes.set(title=f"{task.name} (grey: longer than learnt)", xlabel="items", ylabel="solved", ylim=(0, 1.05))
-    axes.spines[["top", "right"]].set_visible(False)
-
-
-def draw_order(axes: "Axes", shown: dict[str, Any]) -> None:
-    """The numbers in the order that each decoder gives them."""
-    numbers = np.array(shown["points"])[:, 0]
-    for kind in (BLEND, POINTER):
-        steps = np.arange(1, len(numbers) + 1)
-        axes.plot(steps, numbers[shown[kind]], "o-", color=COLOURS[kind], label=kind, markersize=4)
-    axes.set(title="numbers in the order given, where the blend errs", xlabel="step", ylabel="number")
+    axes.axvspan(LONGEST + 0.5, lengths[-1] + 0.5, color="0.94", zorder=0)
+    axes.set_xticks(range(SHORTEST, lengths[-1] + 1, 5))
     axes.spines[["top", "right"]].set_visible(False)
 
 
