@@ -56,7 +56,7 @@ class Budget:
 
 BUDGETS: dict[Size, Budget] = {
     "small": Budget(drawn=300, steps=60, tested=20, width=32),
-    "quick": Budget(drawn=5000, steps=500, tested=200),
+    "quick": Budget(drawn=5000, steps=1000, tested=200),
     "full": Budget(drawn=50_000, steps=12_000, tested=1000, width=128),
 }
 
