@@ -5,6 +5,7 @@ import json
 import re
 import sys
 import threading
+import time
 from dataclasses import replace
 from html import escape
 
@@ -189,6 +190,32 @@ def test_texts_that_wait_for_one_model_are_read_together():
     ]
     for pair, answer in zip(asked, answers, strict=True):
         assert answer == pair or (pair[1] == "wrong" and isinstance(answer, UserError)), pair
+
+
+def test_those_who_ask_again_at_once_are_read_together_and_one_alone_never_waits(monkeypatch):
+    batches = []
+
+    def work(whom, texts):
+        batches.append(len(texts))
+        time.sleep(0.01)
+        return texts
+
+    async def story(askers):
+        gate = Gate(Limits(), work)
+
+        async def asker():
+            for _ in range(9):
+                await gate.run("x", "text")
+
+        await asyncio.gather(*(asker() for _ in range(askers)))
+        gate.close()
+
+    asyncio.run(story(8))
+    assert len(batches) <= 9 + 4  # and not twice nine: one, and the seven others meanwhile
+    batches.clear()
+    monkeypatch.setattr("heedful.web.limits.AGAIN", 60)
+    asyncio.run(asyncio.wait_for(story(1), 30))
+    assert batches == [1] * 9
 
 
 def test_places_are_kept_for_those_who_were_let_in():

@@ -17,6 +17,7 @@ from typing import Any
 Work = Callable[[Any, Sequence[str]], Sequence[Any]]  # whom to ask, and what; an exception is an answer too
 
 ARRIVING = 1.0  # seconds that a place is kept for a request that was let in
+AGAIN = 0.005  # seconds in which those who were answered together may ask again, to be read together again
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,7 @@ class Gate:
         self._limits, self._work = limits, work
         self._places = limits.workers + limits.waiting
         self._taken = self._running = 0
+        self._paused = False
         self._waiting: deque[_Asked] = deque()
         self._expected: deque[float] = deque()  # until when places are kept for requests that were let in
         self._pool = ThreadPoolExecutor(limits.workers, thread_name_prefix="heedful-reader")
@@ -91,6 +93,8 @@ class Gate:
 
     def _begin(self) -> None:
         """Give what waits to the threads that are free."""
+        if self._paused and len(self._waiting) < self._limits.together:
+            return
         while self._waiting and self._running < self._limits.workers:
             batch = self._next()
             self._running += 1
@@ -124,7 +128,15 @@ class Gate:
             for asked, answer in zip(batch, answers, strict=False):
                 _answer(asked.answer, answer)
         if not future.cancelled():
+            # Whoever asks first would else be read alone, and the others while he asks again.
+            self._paused = len(batch) > 1
+            if self._paused:
+                asyncio.get_running_loop().call_later(AGAIN, self._go_on)
             self._begin()
+
+    def _go_on(self) -> None:
+        self._paused = False
+        self._begin()
 
     def close(self) -> None:
         """Take no more work, and do not wait for what runs."""
