@@ -4,6 +4,7 @@ import csv
 import gzip
 import io
 import json
+import os
 import re
 import time
 import tracemalloc
@@ -686,3 +687,11 @@ def test_the_sst_file_has_the_papers_sizes(data_dir):
 @pytest.mark.corpora
 def test_the_longest_newsgroup_message_is_read_whole(data_dir):
     assert max(len(text) for text, _, _ in read_rows(data_dir / "20news_bydate.csv.gz")) == 160_616
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+@pytest.mark.parametrize("name", ["a.csv", "a.jsonl.gz", "a.parquet"])
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path, name):
+    os.mkfifo(tmp_path / name)
+    with pytest.raises(UserError, match="no regular file"):
+        read_corpus(tmp_path / name)

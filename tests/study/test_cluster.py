@@ -181,6 +181,22 @@ def test_workers_that_came_too_late_are_ended_and_it_is_said(cluster, tmp_path):
         late.wait()
 
 
+@pytest.mark.nightly
+def test_an_experiment_of_a_paper_is_the_same_on_a_real_scheduler(cluster, tmp_path):
+    """Its tables and claims, byte for byte; of its runs all but the seconds that they took."""
+    command = ["reproduce", "sun-lu-s-fig2", "--quick", "--seeds", "2", "--out"]
+    here = CliRunner().invoke(app, [*command, str(tmp_path / "here"), "--workers", "1"])
+    there = CliRunner().invoke(app, [*command, str(tmp_path / "there"), "--scheduler", cluster.address])
+    assert (here.exit_code, there.exit_code) == (0, 0), (here.output, there.output)
+    written = sorted(path.relative_to(tmp_path / "here") for path in (tmp_path / "here").rglob("*.*"))
+    compared = [
+        name for name in written if name.suffix in (".csv", ".safetensors") or name.name == "experiment.json"
+    ]
+    assert {name.suffix for name in compared} == {".csv", ".safetensors", ".json"}
+    for name in compared:
+        assert (tmp_path / "here" / name).read_bytes() == (tmp_path / "there" / name).read_bytes(), name
+
+
 @pytest.mark.slow
 def test_a_workbench_measures_on_a_cluster_what_it_measures_here(twenty, tmp_path):
     twenty.write_text(STUDY.replace("[1, 2, 3, 4, 5]", "[1, 2]").replace('"dp", "dp-l"', '"dp"'))

@@ -38,6 +38,8 @@ def check_there(path: Path) -> None:
     if is_there(path):
         if path.is_dir():
             raise UserError(f"{path} is a folder, where a file was needed.")
+        if not path.is_file():  # a pipe or a device: whoever opens it may wait for ever
+            raise UserError(f"{path} is no regular file, and texts are read more than once: save them first.")
         return
     if not path.parent.is_dir():
         raise UserError(f"There is no file {path}: its folder {path.parent} is not there either.")
