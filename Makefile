@@ -9,7 +9,7 @@ ifneq ($(wildcard ../shared/data),)
 export HEEDFUL_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: help demo test quick slow mutate cover lint check docs wheel oldest newest format clean
+.PHONY: help demo test quick slow browser mutate cover lint check docs wheel oldest newest format clean
 
 help:            ## show the targets
 	@grep -E '^[a-z ]+: .*##|^[a-z ]+:  *##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 12
@@ -34,6 +34,11 @@ quick: $(VENV)/.test  ## the fast tests only, without a browser
 
 slow: $(VENV)/.nightly   ## what takes too long for CI: a thousand damaged folders, all types of transformers, real ones
 	$(PYTEST) -m nightly
+
+# Two loops keep the machine busy: a test that counts on luck, and not on a state of the page, fails here.
+browser: $(VENV)/.test ## the tests in a browser twenty times, on a busy machine
+	@for each in 1 2; do $(BIN)/python -c 'while True: pass' & busy="$$busy $$!"; done; trap "kill $$busy" EXIT; \
+	for round in $$(seq 20); do echo "round $$round of 20" && $(BIN)/pytest --quiet -m browser tests/browser || exit 1; done
 
 cover: $(VENV)/.test  ## the whole suite with the lines counted that it runs, file by file
 	$(PYTEST) -m "not docs and not nightly" --cov=heedful --cov-report=term:skip-covered

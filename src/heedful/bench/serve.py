@@ -19,6 +19,8 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
+from heedful.errors import UserError
+
 MOST_CONNECTIONS, MOST_SECONDS = 1024, 900
 HOST = "127.0.0.1"
 
@@ -64,7 +66,10 @@ def serving(run: Path) -> Iterator[tuple["subprocess.Popen[str]", int]]:
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
         try:
             assert process.stdout is not None
-            port = urlsplit(json.loads(process.stdout.readline())["address"]).port
+            told = process.stdout.readline()
+            if not told:
+                raise UserError(f"{run} cannot be served: heedful serve {run} says why.")
+            port = urlsplit(json.loads(told)["address"]).port
             assert port is not None
             yield process, port
         finally:
