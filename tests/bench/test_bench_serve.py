@@ -30,3 +30,10 @@ def test_a_load_without_bounds_is_refused(tmp_path, wrong):
     result = CliRunner().invoke(app, ["bench", "serve", str(tmp_path), *wrong])
     assert result.exit_code == 2
     assert "A server is asked by 1 to 1024 connections for at most 900 s" in result.output
+
+
+@pytest.mark.slow
+def test_what_cannot_be_served_is_said_and_not_waited_for(tmp_path):
+    result = CliRunner().invoke(app, ["bench", "serve", str(tmp_path), "--seconds", "1"])
+    assert result.exit_code == 2
+    assert f"{tmp_path} cannot be served: heedful serve {tmp_path} says why." in result.stderr
