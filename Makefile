@@ -69,13 +69,13 @@ wheel:           ## build wheel and source archive, install into an empty enviro
 
 # The oldest and the newest versions that were tried. Torch from a package index may bring gigabytes of accelerator packages.
 CORE := tests/attention tests/records tests/models tests/training tests/trials tests/understanding
-TRIED = --constraint constraints-$@.txt --editable '.[fast,sklearn]' pytest pytest-xdist hypothesis entmax captum
+TRIED = --constraint constraints-$@.txt --editable '.[fast,sklearn,sql]' pytest pytest-xdist hypothesis entmax captum
 
 oldest newest:   ## the core's fast tests with the oldest and with the newest versions allowed
 	$(PYTHON) -m venv .$@
 	.$@/bin/pip install --quiet --disable-pip-version-check $(TRIED)
 	OMP_NUM_THREADS=1 .$@/bin/python -m pytest --numprocesses auto --quiet \
-		-W "ignore::FutureWarning" -m "not slow and not docs and not nightly" $(CORE)
+		-W "ignore::FutureWarning" -W "ignore:'click:DeprecationWarning" -m "not slow and not docs and not nightly" $(CORE)
 
 format: $(VENV)/.test ## rewrite the code in the project's format
 	$(BIN)/ruff check --fix .

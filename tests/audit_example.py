@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from heedful.auditing.instead import Instead
+from heedful.auditing.names import no_word_decides
 from heedful.auditing.questions.answer import Answer, Scale
 from heedful.auditing.result import SCHEMA, AuditVerdict, sentence_of
 from heedful.auditing.rule import ClassReading
@@ -77,6 +78,9 @@ def make_audit(
     if texts and long:
         instances.append(_instance(count + 1, generator, classes, linear, words=_long(generator)))
     instances.sort(key=lambda text: -text["disagreement"])
+    for text in instances:
+        if text["decided"] == default:
+            text["said"] = no_word_decides(classes[default])
     for text, tag in zip(
         instances, itertools.cycle(["worst", "typical", "best", "typical", "typical"]), strict=False
     ):
@@ -235,6 +239,7 @@ def _instance(
         "unit": "word",
         "smallest_kind": "exact",
         "disagreement": float(1 - np.corrcoef(weights, leave)[0, 1]) if len(words) > 1 else 0.0,
+        "said": "",
     }
 
 
@@ -330,6 +335,7 @@ def _verdict(classes: tuple[str, ...], reading: Any, shown: str, default: int | 
         for place, name in enumerate(classes)
     ]
     better = _finding("heat-map skill", 0.93, 0.91, 0.95, ranking="gradient")
+    signed = _finding("signed heat-map skill", 0.88, 0.85, 0.91, ranking="gradient")
     return AuditVerdict(
         reading=reading,
         sentence=sentence_of(reading, shown),
@@ -353,7 +359,7 @@ def _verdict(classes: tuple[str, ...], reading: Any, shown: str, default: int | 
         instead=None
         if reading in ("faithful", "cannot say")
         else Instead(
-            "gradient", better, Estimate(0.75, Interval(0.7, 0.8, 0.95, "paired")), "faithful", 0.97
+            "gradient", better, Estimate(0.75, Interval(0.7, 0.8, 0.95, "paired")), "faithful", 0.97, signed
         ),
     )
 

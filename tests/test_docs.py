@@ -174,3 +174,13 @@ def test_a_command_that_is_none_is_noticed():
     assert refused("heedful adit reviews.csv") == "no command adit"
     assert "--sed" in refused("heedful audit reviews.csv --sed 3")
     assert refused("heedful bench truth --part held-out --seed 15") == ""
+
+
+@pytest.mark.docs
+def test_the_readme_names_every_command():
+    import typer
+
+    from heedful.cli.app import app
+
+    told = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert [name for name in typer.main.get_command(app).commands if f"`heedful {name}" not in told] == []

@@ -10,6 +10,7 @@ from planted import corpus_of
 from typer.testing import CliRunner
 
 from heedful.auditing.erasing import erase_split
+from heedful.auditing.whole import audit
 from heedful.cli.app import app
 from heedful.data.vocabulary import Vocabulary
 from heedful.errors import UserError
@@ -86,6 +87,18 @@ def test_ones_own_function_is_erased_beside_the_others(tmp_path):
         erase_split(box(), CORPUS, at_input=True, own={"random": by_length}, out=tmp_path / "taken")
 
 
+def test_an_audit_says_what_it_took_the_columns_and_labels_to_be(tmp_path):
+    said, path = [], tmp_path / "films.csv"
+    rows = [
+        f"a {'good' if row % 2 else 'dull'} film number {row},{'up' if row % 2 else 'down'}"
+        for row in range(80)
+    ]
+    path.write_text("\n".join(["review,label", *rows]), encoding="utf-8")
+    audit(box(), path, out=tmp_path / "audit", limit=9, say=said.append)
+    assert any("text from column 'review', label from column 'label'" in line for line in said)
+    assert any(f"down={CLASSES[0]},up={CLASSES[1]} (say otherwise" in line for line in said)
+
+
 def test_a_debate_over_somebodys_model_asks_what_needs_no_training(tmp_path):
     said = []
     asked = {"out": tmp_path / "debate", "limit": 9, "quick": True, "say": said.append}
@@ -148,3 +161,59 @@ def test_a_transformer_is_erased_and_debated_from_the_command_line(tmp_path):
     assert done.exit_code == 0, done.output
     assert [one["name"] for one in json.loads(done.stdout)["stages"]] == ["agreement", "permutation"]
     assert "uniform" not in done.stderr  # it was not asked for
+
+
+@pytest.mark.slow
+def test_a_label_a_threshold_or_a_prompt_is_erased_and_debated_from_the_command_line(tmp_path):
+    pytest.importorskip("transformers", reason="the extra hf is not installed")
+    sys.path.insert(0, str(Path(__file__).parents[1] / "models"))
+    from tiny_transformers import classifier, language_model, make_corpus, save, stirred, wordpiece
+
+    tokenizer, corpus = wordpiece(), make_corpus(24)
+    names = {"id2label": {0: "good", 1: "long"}, "label2id": {"good": 0, "long": 1}}
+    several = classifier("bert", tokenizer, problem_type="multi_label_classification", **names)
+    number = classifier("bert", tokenizer, id2label={0: "score"}, label2id={"score": 0}, num_labels=1)
+    folders = {
+        name: save(stirred(network, seed=3), tokenizer, tmp_path / name)
+        for name, network in (("several", several), ("number", number))
+    }
+    folders["prompted"] = save(*language_model(), tmp_path / "prompted")
+    (tmp_path / "prompt.txt").write_text("The film: {text} It was:", encoding="utf-8")
+    files = {"several": "text,good,long", "number": "text,score", "prompted": "text,label"}
+    for name, head in files.items():
+        lines = [
+            f'"{text}",{(corpus.label_names[label] if name == "prompted" else label)}'
+            + f",{row % 3 // 2}" * (name == "several")
+            for row, (text, label) in enumerate(zip(corpus.texts, corpus.labels, strict=True))
+        ]
+        (tmp_path / f"{name}.csv").write_text("\n".join([head, *lines]) + "\n", encoding="utf-8")
+    asked = {
+        "several": ["--audit-label", "long"],
+        "number": ["--threshold", "0.1"],
+        "prompted": [
+            "--template",
+            str(tmp_path / "prompt.txt"),
+            "--labels",
+            "a,of",
+            "--label-map",
+            "bad=a,good=of",
+        ],
+    }
+    for name, how in asked.items():
+        texts = str(tmp_path / f"{name}.csv")
+        common = [f"hf:{folders[name]}", "--data", texts, "--limit", "4", "--json", *how]
+        done = CliRunner().invoke(app, ["erase", *common, "--out", str(tmp_path / f"rows-{name}")])
+        assert done.exit_code == 0, done.output
+        assert json.loads(done.stdout)["instances"] == 4
+        done = CliRunner().invoke(
+            app, ["debate", *common, "--only", "permutation", "--out", str(tmp_path / f"debate-{name}")]
+        )
+        assert done.exit_code == 0, done.output
+    for command in ("erase", "debate"):
+        texts = str(tmp_path / "several.csv")
+        done = CliRunner().invoke(app, [command, f"hf:{folders['several']}", "--data", texts])
+        assert done.exit_code == 2
+        assert "may give several labels at once: name the one" in " ".join(done.stderr.split())
+    done = CliRunner().invoke(app, ["debate", "data-2", "--threshold", "1", "--quick"])
+    assert done.exit_code == 2
+    assert "is for a transformer" in done.stderr

@@ -38,6 +38,7 @@ def test_texts_count_by_weight_and_paint_by_effect_too():
     assert first.value == pytest.approx((1 + 8) / 27)
     assert (paint.name, paint.measured) == ("paint on words that matter", PAINT)
     assert (first.name, first.measured) == ("strongest word matters", FIRST)
+    assert (paint.better, first.better, rows.against("attention").better) == ("higher", "higher", "lower")
 
 
 def test_texts_without_any_effect_do_not_count_for_paint():
@@ -157,6 +158,15 @@ def test_a_map_is_better_by_a_difference_that_matters():
     assert found.better_by.value == found.better_by.interval.low == 0.0625
     assert found.reading == CARE
     assert found.first == 1
+
+
+def test_a_better_map_has_its_skill_with_its_own_signs_beside_if_it_has_any():
+    assert choice(with_other(told=1.0, signed=0.875)).signed.value == 0.875
+    rows = with_other(told=1.0, signed=0.875)
+    for name in ("rollout", "layer-2-head-5", "head-1-only"):
+        renamed = rows.rename(columns=lambda column, name=name: column.replace("other", name))
+        assert choice(renamed).ranking == name
+        assert choice(renamed).signed is None
 
 
 def test_a_better_map_is_judged_by_the_same_rule():

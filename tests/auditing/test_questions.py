@@ -25,8 +25,9 @@ from heedful.auditing.questions import (
     stable,
     top,
 )
-from heedful.auditing.questions.answer import outcome_of, percent, scale_of, share_of
+from heedful.auditing.questions.answer import outcome_of, scale_of, share_of
 from heedful.auditing.reading import ReadSubject
+from heedful.auditing.rule import percent
 from heedful.auditing.skill import Scored
 from heedful.errors import UserError
 from heedful.records import Estimate, Finding, Interval, wilson_interval
@@ -85,6 +86,7 @@ def test_outcomes_scales_and_shares():
     assert outcome_of(Estimate(0.5), ">", 0.0) == "unsure"
     assert percent(exactly(0.125, 0.375)) == "25 % [12, 38]"
     assert percent(Estimate(0.5)) == "50 %"
+    assert percent(exactly(-0.004, 0.25)) == "12 % [0, 25]"  # and not -0
     found = replace(exactly(0.125, 0.375), baselines={"random": Estimate(0.0625)})
     scale = scale_of(found, low_end=-1.0, high_end=2.0, best=0.5, best_name="this")
     assert (scale.low, scale.high, scale.you, scale.you_low, scale.you_high) == (-1, 2, 0.25, 0.125, 0.375)
@@ -133,7 +135,9 @@ def test_foretells_says_what_the_verdict_rests_on():
     assert [one for one in named if one[1]] == [
         ("heat-map skill", "bad", 1.0), ("heat-map skill", "good", 1.0),
     ]  # fmt: skip
-    assert named[-1] == ("heat-map skill", None, 0.75)  # gradient, and neither of the nulls
+    assert named[-2:] == [  # gradient with lent and with its own signs, and neither of the nulls
+        ("heat-map skill", None, 0.75), ("signed heat-map skill", None, 1.0),
+    ]  # fmt: skip
     assert foretells.figure(found, rows) is not None
 
 

@@ -429,6 +429,21 @@ def test_another_way_to_take_words_out_that_surely_says_otherwise_caps_the_readi
     assert read(care, operator=operator(told=1.0)).reading == CARE
 
 
+def test_a_reading_that_is_care_anyway_says_that_the_ways_to_take_words_out_disagree():
+    def says(rows, told):
+        found = read(rows, operator=operator(told=told))
+        assert found.reading == CARE
+        assert len(found.reasons) > 1  # what failed is said first
+        return found.reasons[-1].startswith("It depends on how words are taken out")
+
+    dull = rows_of(**of_map(told=LIMITS.class_skill - STEP, paint=0.625))
+    assert says(dull, LIMITS.skill)
+    assert not says(dull, LIMITS.skill - STEP)
+    told = rows_of(**of_map(paint=0.625, first=0.75))
+    assert says(told, LIMITS.class_skill - STEP)
+    assert not says(told, LIMITS.class_skill)
+
+
 def test_an_operator_without_texts_that_words_decide_has_no_say():
     none = rows_of(16, words=1, **of_map(told=0.0))
     assert read(rows_of(), operator=none).reading == FAITHFUL

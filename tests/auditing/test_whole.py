@@ -7,12 +7,13 @@ from dataclasses import asdict
 import numpy as np
 import pandas as pd
 import pytest
-from planted import WORTH, corpus_of, right, subject, wrong
+from planted import CLASSES, WORTH, corpus_of, right, subject, wrong
 
 import heedful
 from heedful.auditing import asking as asking_module
 from heedful.auditing import whole
 from heedful.auditing.asking import Asking, other_seeds
+from heedful.auditing.names import NOBODY, no_word_decides
 from heedful.auditing.plan import PLAN, SCHEMA, AuditSettings, begun_in, claim_folder
 from heedful.auditing.questions import QUESTIONS
 from heedful.auditing.questions.answer import Question, mean_finding
@@ -56,6 +57,28 @@ def test_paint_on_the_words_that_decide_reads_faithful(audit):
     assert [(one.name, one.default) for one in audit.verdict.classes] == [("bad", True), ("good", False)]
 
 
+def test_a_text_that_no_word_decides_says_so(audit, tmp_path):
+    said = {text["decided"]: text["said"] for text in audit.content["instances"]}
+    assert said == {0: no_word_decides("bad"), 1: ""}
+    # Of forty calm words any three suffice: no single one does anything, nor says it alone.
+    plain, calm = "film story scene plot music camera", " ".join(["calm quiet still soft"] * 10)
+    texts = [[plain, f"gorgeous {plain}", calm][row % 3] + f" page{row}" for row in range(90)]
+
+    def decide(texts):
+        words = [text.split() for text in texts]
+        many = [sum(word in calm for word in one) > 2 or "gorgeous" in one for one in words]
+        return np.where(many, 0.9, 0.2)
+
+    found = heedful.audit(
+        BlackBox(decide, classes=CLASSES),
+        {"text": texts, "label": ["bad", "good", "good"] * 30},
+        out=tmp_path / "calm",
+        **QUICK,
+    )
+    said = {(text["decided"], text["words"][0]): text["said"] for text in found.content["instances"]}
+    assert said == {(0, "film"): no_word_decides("bad"), (1, "gorgeous"): "", (1, "calm"): NOBODY}
+
+
 def test_paint_on_other_words_is_not_shown_and_a_better_map_is_named(corpus, tmp_path):
     found = run(corpus, tmp_path / "wrong", shown="elsewhere")
     assert found.reading == "do not show as an explanation"
@@ -63,6 +86,12 @@ def test_paint_on_other_words_is_not_shown_and_a_better_map_is_named(corpus, tmp
     assert found.verdict.instead.ranking in ("planted", "leave-one-out")
     assert found.verdict.instead.reading == "faithful"
     assert found.verdict.instead.better_by.interval.low >= 0.05
+    assert 0 < found.verdict.instead.signed.value <= 1
+    assert heedful.Audit.load(found.folder).verdict == found.verdict
+    signed = {
+        one.coordinates["ranking"] for one in found.answers[0].evidence if one.name.startswith("signed")
+    }
+    assert signed == {"elsewhere", "planted", "leave-one-out"}
     assert found.verdict.operator.value < 0.25
 
 

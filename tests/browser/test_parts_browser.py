@@ -70,6 +70,16 @@ def test_a_class_that_no_word_decides_is_named(visit, tmp_path):
     assert "no word decides it" in rows.nth(0).inner_text()
     assert "✗ do not show as an explanation" in rows.nth(1).inner_text()
     assert "18\u00a0% [14, 22]" in rows.nth(1).inner_text()
+    # Its texts say so, and the paint is not taken for a reason.
+    page.locator("#texts-decided").select_option("0")
+    page.locator("#text-list button.row").first.click()
+    assert "no word decides" in page.locator("#text-list button.row").first.inner_text()
+    notice = page.locator("#open-text .notice").inner_text()
+    assert notice.startswith("No word decides “HAM”")
+    assert notice.endswith("and is no reason.")
+    page.locator("#texts-decided").select_option("1")
+    page.locator("#text-list button.row").first.click()
+    assert page.locator("#open-text .notice").count() == 0
     # The example is not one of that class, and words are told by the classes' own names.
     assert "Decided \u2068SPAM\u2069" in page.locator("#verdict .card").inner_text()
     assert page.locator("#words select option").all_inner_texts() == ["all", "HAM", "SPAM", "neutral"]

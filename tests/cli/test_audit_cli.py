@@ -140,6 +140,7 @@ def test_rationales_need_a_file(run):
 
 def test_the_demo_opens_with_a_verdict_and_ends_with_commands_that_run(tmp_path, monkeypatch):
     monkeypatch.setattr("heedful.cli.demo._corpus", graded)
+    monkeypatch.setattr("sys.argv", ["pytest"])  # also where it was started as python -m pytest
     result = call("demo", "--out", tmp_path / "demo")
     lines = result.stdout.strip().splitlines()
     assert lines[0].startswith("dp on graded: ")

@@ -299,3 +299,11 @@ def test_a_name_that_no_file_can_have_is_a_sentence(command):
     assert refused.exit_code == 2, refused.exception
     assert "File name too long" in refused.stderr
     assert len(refused.stderr) < 1200
+
+
+@pytest.mark.parametrize("before", [[], ["bench"], ["data", "show"], ["train", "file.csv"]])
+@pytest.mark.parametrize("dashes", ["", "--"])
+def test_what_typer_says_of_thousands_of_signs_is_cut_too(before, dashes):
+    refused = run(app, [*before, f"{dashes}{'w' * 5000}", "more"])
+    assert refused.exit_code == 2
+    assert 0 < len(refused.output) < 2500

@@ -171,7 +171,7 @@ def test_a_real_task_keeps_its_seeds_and_goes_on(entries, monkeypatch, tmp_path)
     keep_entries(monkeypatch, {"one": replace(made("one", loses), real=real)})
     (tmp_path / "data" / "gallery").mkdir(parents=True)
     (tmp_path / "data" / "gallery" / "numbers.csv").write_text("1")
-    asked = ["gallery", "one", "--data-dir", "data", "--out", "here", "--json"]
+    asked = ["gallery", "one", "--data-dir", "data", "--out", "here", "--workers", "1", "--json"]
     first, again = (json.loads(run(app, [*asked, "--seeds", seeds]).stdout) for seeds in ("2", "3"))
     assert trained == [0, 1, 2]
     assert first["entries"][0]["is_real"] is again["entries"][0]["is_real"] is True

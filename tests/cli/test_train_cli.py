@@ -34,6 +34,25 @@ def reviews(tmp_path: Path) -> Path:
     return path
 
 
+def test_the_time_left_does_not_count_what_compiling_took(monkeypatch, capfd):
+    from types import SimpleNamespace
+
+    from heedful.cli import watching
+
+    clock = SimpleNamespace(now=0.0)
+    monkeypatch.setattr(watching, "time", SimpleNamespace(perf_counter=lambda: clock.now))
+    monkeypatch.setattr(watching, "_say_beginning", lambda training: None)
+    training = SimpleNamespace(epoch=1, step=0, steps_per_epoch=11, settings=SimpleNamespace(epochs=3))
+    with watching.shown_progress() as lines:
+        lines.begin(training)
+        for seconds in (100, *[2] * 10):  # the first step compiles
+            clock.now += seconds
+            training.step += 1
+            lines.step_ends(training)
+        lines.epoch_ends(training, {"train_loss": 0.5, "dev_accuracy": 0.5})
+    assert "44 s left" in capfd.readouterr().err  # two epochs of 11 steps, 2 seconds each
+
+
 def columns(reviews: Path) -> list[str]:
     return [str(reviews), "--text", "body", "--label", "verdict"]
 

@@ -227,3 +227,30 @@ def test_the_sheet_has_the_plain_method_the_published_figure_and_intervals(data)
     page = contact_sheet([compared], {"made": draw_comparison(compared)})
     assert '<td class="number">0.600<td class="number">0.95' in page
     assert '<tr><td>other<td class="number">0.250<td class="number">0.250 to 0.250</tr>' in page
+
+
+def refusing(seed, size, folder, device):
+    raise UserError("The numbers are odd.")
+
+
+def test_seeds_side_by_side_are_those_one_by_one_and_are_kept(data, tmp_path):
+    alone = compare_entry(MADE, data_dir=data, seeds=(0, 1, 2))
+    trained.clear()
+    heard = []
+    with Store(tmp_path / "kept", {"schema": 1}, what="seeds").opened() as store:
+        asked = {"data_dir": data, "store": store, "done": heard.append, "workers": 2}
+        together = compare_entry(MADE, seeds=(0, 1), **asked)
+        assert sorted(heard) == [0, 1]
+        assert trained == []  # by others
+        compared = compare_entry(MADE, seeds=(0, 1, 2), **asked)
+        assert trained == [(2, "quick", "cpu")]  # one that is left needs no process of its own
+    assert together.outcomes == alone.outcomes[:2]
+    assert compared.outcomes == alone.outcomes
+    assert sorted(heard) == [0, 0, 1, 1, 2]
+
+
+def test_a_seed_that_fails_in_its_process_says_which_and_why(data):
+    with pytest.raises(UserError, match=r"Seed [01] of made could not be trained: The numbers are odd\."):
+        compare_entry(
+            replace(MADE, real=replace(REAL, train=refusing)), data_dir=data, seeds=(0, 1), workers=2
+        )

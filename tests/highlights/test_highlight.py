@@ -9,10 +9,11 @@ import pytest
 from small_model import CLASSES, OTHER, WORTH, small_model, texts_of
 
 import heedful
+from heedful.auditing.names import NOBODY
 from heedful.errors import UserError
 from heedful.highlights import Highlights, making
 from heedful.highlights.choosing import CHANGES
-from heedful.highlights.marking import NO_WORDS, NOBODY
+from heedful.highlights.marking import NO_WORDS
 from heedful.highlights.texts import Texts, open_texts, survey
 from heedful.models.trace import decisions
 

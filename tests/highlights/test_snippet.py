@@ -104,7 +104,7 @@ def test_the_change_is_written_beside_the_word_with_its_sign_and_error():
 def test_a_long_flipping_set_is_counted_and_a_short_one_named():
     one = Highlight(0, "a b", "bad", 0.7, 2, flip=Flip("good", (0,), ("a",)))
     many = Highlight(0, "a b", "bad", 0.7, 20, flip=Flip("good", tuple(range(12)), ("a",) * 12))
-    assert "Without a the decision is “good”: the smallest such set." in snippet(one)
+    assert "Without “a” the decision is “good”: the smallest such set." in snippet(one)
     assert "12 words at least must go" in snippet(many)
 
 

@@ -6,11 +6,10 @@ import torch
 from small_model import small_model, texts_of
 
 from heedful.errors import UserError
-from heedful.highlights.marking import LEAST, surely
 from heedful.highlights.strength import Strengths, strengths
 from heedful.models.trace import probabilities
 from heedful.trials.erasure.deletion import take_rows
-from heedful.trials.erasure.heat_map import effects_of
+from heedful.trials.erasure.heat_map import LEAST, effects_of, surely
 from heedful.trials.erasure.random_deletions import read_deletions
 from heedful.trials.erasure.rereading import Reader
 
@@ -102,10 +101,12 @@ def test_noise_is_hardly_ever_called_sure():
     error = torch.full((2000, 23), 0.1)
     mask = torch.ones(2000, 23, dtype=torch.bool)
     noise = Strengths(0.1 * torch.randn(2000, 23, generator=draw).double(), error.double())
-    assert 0.02 < surely(noise, mask).any(1).double().mean() < 0.08  # 5 % of texts have a false mark
+    assert (
+        0.02 < surely(noise.effect, noise.error, mask).any(1).double().mean() < 0.08
+    )  # 5 % of texts have a false mark
     small = Strengths(torch.full((1, 3), 0.9 * LEAST).double(), torch.zeros(1, 3).double())
-    assert not surely(small, mask[:1, :3]).any()
-    assert surely(Strengths(2 * small.effect, small.error), mask[:1, :3]).all()
+    assert not surely(small.effect, small.error, mask[:1, :3]).any()
+    assert surely(2 * small.effect, small.error, mask[:1, :3]).all()
 
 
 def test_another_way_is_refused():

@@ -6,7 +6,7 @@ from torch import nn
 
 from heedful.errors import UserError
 from heedful.models.trace import MOST_SPARE, Trace
-from heedful.trials import flip_sizes, smallest_flips
+from heedful.trials import flip_sizes, leave_one_out, smallest_flips
 
 B, T, H = 2, 5, 3
 
@@ -58,3 +58,16 @@ def test_a_search_that_would_take_minutes_is_refused_at_once():
     head = nn.Sequential(nn.Linear(H, 7), nn.Tanh(), nn.Linear(7, 2)).eval()
     with pytest.raises(UserError, match=r"20,000 items would take minutes .* width of at most 1, or"):
         smallest_flips(Trace(**parts(20_000), head=head))
+
+
+def test_running_a_head_for_each_of_very_many_items_is_refused_at_once():
+    head = nn.Sequential(nn.Linear(H, 7), nn.Tanh(), nn.Linear(7, 2)).eval()
+
+    trace = Trace(**parts(50_000), head=head)
+    for trial in (
+        lambda: flip_sizes(trace, trace.weights.argsort(descending=True)),
+        lambda: leave_one_out(trace),
+    ):
+        with pytest.raises(UserError, match=r"for each of 50,000 items, which would take minutes"):
+            trial()
+    assert len(leave_one_out(Trace(**parts(50_000), head=nn.Linear(H, 2)))) == B  # by its closed form

@@ -43,7 +43,8 @@ def test_the_interval_over_seeds_equals_scipys(seeds, level):
     values = np.random.default_rng(seeds).normal(80, 2, size=seeds)
     ours = seeds_interval(values, level=level)
     theirs = scipy.stats.t.interval(level, seeds - 1, loc=values.mean(), scale=scipy.stats.sem(values))
-    assert (ours.low, ours.high) == pytest.approx(theirs, rel=1e-11)
+    # An end near 0 is what is left of two numbers near 80: the oldest SciPy misses it by 2e-9.
+    assert (ours.low, ours.high) == pytest.approx(theirs, rel=1e-11, abs=1e-8)
 
 
 def test_one_seed_cannot_tell_and_none_is_refused():

@@ -291,7 +291,10 @@ def test_a_worker_cannot_write_outside_the_folder_of_results(name, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("address", ["nowhere", "tcp://127.0.0.1", "http://127.0.0.1:9", "tcp://a:b"])
+@pytest.mark.parametrize(
+    "address",
+    ["nowhere", "tcp://127.0.0.1", "http://127.0.0.1:9", "tcp://a:b", f"tcp://{'a' * 64}:1", "tcp://a..b:1"],
+)
 def test_what_is_no_address_never_reaches_dask_whose_client_would_complain_at_the_end(address, monkeypatch):
     monkeypatch.setattr(cluster_module, "Client", lambda *_, **__: pytest.fail("a client was made"))
     with pytest.raises(UserError, match="tcp://HOST:PORT"):

@@ -1,8 +1,10 @@
 """Connections that never finish their header: they are closed, others are answered."""
 
+import select
 import socket
 import threading
 import time
+from contextlib import ExitStack, contextmanager
 
 import pytest
 import uvicorn
@@ -17,12 +19,11 @@ async def hello(scope, receive, send):
     await send({"type": "http.response.body", "body": b"hi"})
 
 
-@pytest.fixture
-def port():
+@contextmanager
+def serving(protocol, **options):
+    """The port of a server that answers anything."""
     listening = bind("127.0.0.1", 0)
-    config = uvicorn.Config(
-        hello, http=impatient(0.3), lifespan="off", log_level="critical", limit_concurrency=3, ws="none"
-    )
+    config = uvicorn.Config(hello, http=protocol, lifespan="off", log_level="critical", ws="none", **options)
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()
@@ -32,6 +33,12 @@ def port():
     server.should_exit = True
     thread.join(10)
     listening.close()
+
+
+@pytest.fixture
+def port():
+    with serving(impatient(0.3), limit_concurrency=3) as port:
+        yield port
 
 
 def connect(port, sent):
@@ -49,12 +56,20 @@ def everything(connection):
 def until_hi(connection):
     """One whole answer of a connection that is kept."""
     came = b""
-    while not came.endswith(b"hi"):
-        came += connection.recv(4096)
+    while not came.endswith(b"hi") and (more := connection.recv(4096)):
+        came += more
     return came
 
 
+READING = b"POST /api/read HTTP/1.1\r\nhost: a\r\ncontent-length: 0\r\n\r\n"
 WHOLE = b"GET / HTTP/1.1\r\nhost: a\r\n"
+
+
+def test_a_body_does_not_wait_until_the_asker_has_acknowledged_the_header():
+    with bind("127.0.0.1", 0) as listening, connect(listening.getsockname()[1], b""):
+        accepted, _ = listening.accept()
+        with accepted:
+            assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
 
 
 def test_half_headers_are_closed_with_408_and_then_others_are_answered(port):
@@ -83,3 +98,38 @@ def test_a_whole_request_is_not_hurried(port):
     time.sleep(0.5)  # idle, not half-way: that is for the keep-alive time
     connection.sendall(WHOLE + b"connection: close\r\n\r\n")
     assert everything(connection).endswith(b"hi")
+
+
+def test_while_no_place_is_free_texts_wait_and_go_in_as_they_came(monkeypatch):
+    free = threading.Semaphore(0)
+    with ExitStack() as open_, serving(impatient(5, lambda: free.acquire(blocking=False))) as port:
+
+        def ask():
+            connection = open_.enter_context(connect(port, READING))
+            time.sleep(0.05)
+            return connection
+
+        asking = [ask() for _ in range(4)]
+        asking.pop(1).close()  # who went away takes no place
+        while asking:
+            free.release()
+            assert select.select(asking, [], [], 5)[0] == asking[:1]
+            assert until_hi(asking.pop(0)).startswith(b"HTTP/1.1 200")
+        monkeypatch.setattr("heedful.web.arriving.LOOK", 0.3)
+        waits = ask()
+        free.release()
+        comes = ask()  # when a place is free, for which another waits
+        assert select.select([waits, comes], [], [], 5)[0] == [waits]
+        assert everything(comes).startswith(b"HTTP/1.1 503")  # after a moment
+
+
+def test_a_text_that_waits_on_a_kept_connection_is_not_taken_for_idle(monkeypatch):
+    monkeypatch.setattr("heedful.web.arriving.PAUSE", 10)
+    free = threading.Semaphore(1)
+    protocol = impatient(5, lambda: free.acquire(blocking=False))
+    with serving(protocol, timeout_keep_alive=1) as port, connect(port, READING) as connection:
+        until_hi(connection)
+        connection.sendall(READING)
+        time.sleep(1.3)
+        free.release()
+        assert until_hi(connection).startswith(b"HTTP/1.1 200")

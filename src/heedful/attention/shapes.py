@@ -37,7 +37,9 @@ def check_ranks(where: str, *, queries: Tensor, keys: Tensor) -> None:
     rank = keys.dim()
     leading = queries.shape[: rank - 2] if queries.dim() > 1 else ()
     fits = rank >= 2 and queries.dim() in (1, rank - 1, rank)
-    if not fits or not all(q == k or q == 1 or k == 1 for q, k in zip(leading, keys.shape, strict=False)):
+    if not fits or not all(
+        q == k or q == 1 or k == 1 for q, k in zip(leading, keys.shape[: len(leading)], strict=True)
+    ):
         raise UserError(
             f"{where} needs keys (..., T, H) with queries (H), (..., H) or (..., Q, H), "
             f"but keys {shown(keys.shape)} with queries {shown(queries.shape)} came."

@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,10 +15,14 @@ from heedful.auditing.reading import decide_all
 from heedful.data.corpus import Corpus
 from heedful.data.encoded import EncodedTexts
 from heedful.data.label_matching import match_labels
+from heedful.data.label_rules import above, rule_for
+from heedful.data.tables import open_table
+from heedful.data.tables.held import open_held
 from heedful.errors import UserError, listed
 from heedful.models.building import Classifier
 from heedful.models.subject import Subject
-from heedful.training.model_by_name import Asked, is_of_hub
+from heedful.models.transformers.loading import check_decision, labels_at_once
+from heedful.training.model_by_name import HUB, Asked, is_of_hub
 from heedful.training.opening import Kind, open_any
 from heedful.training.run import Run
 from heedful.training.texts_of_run import corpus_of
@@ -120,6 +125,33 @@ def open_subject(
         brought_by(opened.subject),
         (*notes, *opened.notes),
     )
+
+
+def label_reading(
+    subject: Any, data: Any, columns: Mapping[str, Any] | None, asked: Asked | None
+) -> dict[str, Any]:
+    """How labels are read where a transformer decides about one of several labels, or at a threshold.
+
+    What it does not decide is refused here, before any data are read.
+    """
+    if not is_of_hub(subject) or data is None:
+        return {}
+    asked, name = asked or Asked(), str(subject).removeprefix(HUB)
+    if asked.template is None:
+        check_decision(name, label=asked.label, threshold=asked.threshold)
+    if isinstance(data, Corpus):
+        return {}
+    if asked.threshold is not None:
+        return {"rule": above(asked.threshold)}
+    if asked.label is None:
+        return {}
+    every = labels_at_once(name)
+    if isinstance(data, str | Path):
+        table = open_table(Path(data)) if Path(data).is_file() else None
+    else:
+        table = open_held(data)
+    rule, column = rule_for(table, every, asked.label, column=(columns or {}).get("label"))
+    return {"rule": rule} if column is None else {"rule": rule, "label": column}
 
 
 def matched(

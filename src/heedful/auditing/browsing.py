@@ -19,7 +19,7 @@ from torch import Tensor
 
 from heedful.auditing.asking import PLACES, Asking
 from heedful.auditing.maps import Maps, paint, read_only
-from heedful.auditing.names import shown_names
+from heedful.auditing.names import NOBODY, no_word_decides, shown_names
 from heedful.auditing.questions.adversary import EPSILON
 from heedful.auditing.reading import maps_of
 from heedful.data.batches import Batch
@@ -54,6 +54,7 @@ def choose(asking: Asking, *, most: int = MOST) -> pd.DataFrame:
             "words": rows["words"],
             "wrong": asking.decided[place] != asking.labels[place],
             "disagreement": (1 - cosine.fillna(0.0)).clip(0, 2),
+            "said": _said(asking),
         }
     )
     short = table[table["words"].between(2, LENGTHS)]
@@ -96,9 +97,22 @@ def instances(asking: Asking, chosen: pd.DataFrame) -> list[dict[str, Any]]:
         for entry, row in zip(entries, part.itertuples(index=False), strict=True):
             number = int(row.instance)
             about = {"id": number, "text_id": number, "gold": labels[number]}
-            more = {"tags": list(row.tags), "disagreement": _short(row.disagreement)}
+            more = {"tags": list(row.tags), "disagreement": _short(row.disagreement), "said": row.said}
             found.append({**about, **entry, **more})
     return found
+
+
+def _said(asking: Asking) -> list[str]:
+    """What must be said of each text that no word decides; nothing of the others."""
+    read = asking.read
+    defaults = {one.name for one in read.verdict.classes if one.default}
+    names = [read.classes[code] for code in read.rows["decided"]]
+    # Rows of an audit that an earlier version began do not know.
+    nobody = (read.rows.get("decides", pd.Series(np.nan, read.rows.index)) == 0).tolist()
+    return [
+        no_word_decides(name) if name in defaults else NOBODY if none else ""
+        for name, none in zip(names, nobody, strict=True)
+    ]
 
 
 def _maps_by_text(asking: Asking) -> dict[str, dict[int, NDArray]]:

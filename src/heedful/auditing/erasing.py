@@ -12,7 +12,7 @@ from typing import Any
 
 import pandas as pd
 
-from heedful.auditing.audited import Audited, open_subject
+from heedful.auditing.audited import Audited, label_reading, open_subject
 from heedful.data.corpus import Corpus
 from heedful.data.named import load_data
 from heedful.errors import UserError, choose_from
@@ -23,6 +23,7 @@ from heedful.models.transformers import TransformerSubject
 from heedful.models.transformers.any_layer import AtLevel
 from heedful.records import Finding
 from heedful.store import digest_of
+from heedful.training.model_by_name import Asked
 from heedful.trials.erasure.deletion import WAYS
 from heedful.trials.rankings.layer_rankings import RANKINGS
 from heedful.trials.rankings.named import brought_by
@@ -66,6 +67,7 @@ def erase_split(
     data_dir: str | Path | None = None,
     columns: Mapping[str, Any] | None = None,
     label_map: Mapping[str, str] | None = None,
+    asked_of: Asked | None = None,
     progress: Progress | None = None,
 ) -> Erased:
     """Erase items at the attention layer of any subject, or words of its texts with `at_input`.
@@ -73,16 +75,19 @@ def erase_split(
     The subject is a run or its folder, which has its own texts, hf:NAME or any `Subject` with `data`.
     `rankings` are names, all that it can have unless said; `own` are yours by name: a function
     (`rankings.ranking`), or a file of scores (.npy, .json). `level` "words" is the lower layer of a
-    hierarchical model, "layer-2" or "layer-2-head-5" any of a transformer's. Rows go to `out`, by default a
-    folder of the run, or below trials.
+    hierarchical model, "layer-2" or "layer-2-head-5" any of a transformer's; `asked_of` one is how it
+    decides. Rows go to `out`, by default a folder of the run, or below trials.
     """
     known = WORD_RANKINGS if at_input else RANKINGS
     _check(known, rankings, own or {}, level=level, at_input=at_input, how=how)
     if out is not None:
         check_folder(Path(out), marks=(RECIPE,))
     where_from: dict[str, Any] = {"data_dir": data_dir, **(columns or {})}
+    where_from |= label_reading(subject, data, columns, asked_of)
     corpus = load_data(data, learn=False, **where_from) if isinstance(data, str | Path) else data
-    audited = open_subject(subject, corpus, device=device, label_map=label_map, data_dir=data_dir)
+    audited = open_subject(
+        subject, corpus, device=device, label_map=label_map, asked=asked_of, data_dir=data_dir
+    )
     names = _askable(audited, rankings, level=level, at_input=at_input)
     texts = audited.texts(split)
     given = {

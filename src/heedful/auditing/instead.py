@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from heedful.auditing.names import shown_names
+from heedful.auditing.names import has_signs, shown_names
 from heedful.auditing.rule import CARE, FAITHFUL, Reading, Thresholds, bounded, judge, low
 from heedful.auditing.skill import Scored
 from heedful.records import Estimate, Finding
@@ -20,6 +20,7 @@ class Instead:
     better_by: Estimate
     reading: Reading
     first: float  # share of texts whose strongest word matters
+    signed: Finding | None = None  # its skill with its own signs, if it has any
 
 
 def instead(scored: Scored, shown: str, classes: Sequence[str], limits: Thresholds) -> Instead | None:
@@ -46,4 +47,5 @@ def _better(scored: Scored, shown: str, classes: Sequence[str], limits: Threshol
         own = judge(tried, name, classes, level=scored.level, thresholds=limits, seed=scored.seed)
         first = scored.first(name)
         if own.reading in (FAITHFUL, CARE):
-            yield Instead(name, skill, beyond, own.reading, 0.0 if first is None else first.value)
+            signed = scored.skill(name, signed=True) if has_signs(name) else None
+            yield Instead(name, skill, beyond, own.reading, 0.0 if first is None else first.value, signed)

@@ -7,12 +7,12 @@ Columns: decided, words, reads (changed texts that were read). Of the deletions:
 lent signs, blank_signed without, limit (what a map of the effects themselves reaches), variance, explained
 (the part of it that any map of words can show) and lost (the share that lose the decision). Of words read
 alone: alone, the share that keep the decision; of no word at all: nothing, the probability of the decision.
-With `halves`: halves, the cosine of the effects of two halves of the deletions. Of each map: told_NAME with
-lent signs, signed_NAME with its own, paint_NAME, the share of its paint on live words, first_NAME, whether
-its strongest word is live, and against_NAME, the share of its paint on words that surely speak against the
-decision. Live words are told by the deletions, or where these cannot, by words read alone if one of them
-suffices; elsewhere paint and first are unknown. Texts of one word have nothing to compare: none of this is
-known.
+Of both: decides, whether some word surely changes the probability, or suffices alone. With `halves`: halves,
+the cosine of the effects of two halves of the deletions. Of each map: told_NAME with lent signs, signed_NAME
+with its own, paint_NAME, the share of its paint on live words, first_NAME, whether its strongest word is
+live, and against_NAME, the share of its paint on words that surely speak against the decision. Live words
+are told by the deletions, or where these cannot, by words read alone if one of them suffices; elsewhere paint
+and first are unknown. Texts of one word have nothing to compare: none of this is known.
 
 Where maps are kept for browsing, LIME and Shapley values stand beside them (map_NAME and error_NAME), from
 the same deletions. They are not judged by those: what was fitted to deletions foretells them too well.
@@ -34,7 +34,15 @@ from heedful.data.batches import Batch
 from heedful.models.subject import Subject
 from heedful.models.word_attention import words_read
 from heedful.trials.erasure.deletion import delete_words
-from heedful.trials.erasure.heat_map import SPREAD, Effects, effects_of, first_on, halves_agree, paint_on
+from heedful.trials.erasure.heat_map import (
+    SPREAD,
+    Effects,
+    effects_of,
+    first_on,
+    halves_agree,
+    paint_on,
+    surely,
+)
 from heedful.trials.erasure.random_deletions import MOST, PER_WORD, Deletions, read_deletions
 from heedful.trials.erasure.rereading import Reader
 from heedful.trials.erasure.words_alone import WordsAlone, read_alone
@@ -45,7 +53,7 @@ from heedful.trials.rankings.word_rankings import scores_with
 from heedful.trials.stream import Trial
 
 KINDS = ("told", "signed", "paint", "first", "against")
-OF_TEXT = ("size", "blank", "blank_signed", "limit", "variance", "explained", "lost")
+OF_TEXT = ("size", "blank", "blank_signed", "limit", "variance", "explained", "lost", "decides")
 
 
 @dataclass(frozen=True)
@@ -111,9 +119,11 @@ def map_rows(reader: Reader, maps: Maps, *, seed: int = 0) -> pd.DataFrame:
         for name, values in _of_text(effects, here).items():
             columns[name][rows] = values
         columns["lost"][rows] = found.share_lost
+        one = alone.take(rows) if alone else None
+        columns["decides"][rows] = _decides(effects, here, one)
         if maps.halves:
             columns.setdefault("halves", np.full(count, np.nan))[rows] = halves_agree(found, here)
-        live, known = _live(effects, alone.take(rows) if alone else None)
+        live, known = _live(effects, one)
         if maps.keep:
             for name, own in _regressed(reader, found, here).items():
                 regressed[name][rows] = own
@@ -183,6 +193,12 @@ def _of_text(effects: Effects, mask: Tensor) -> dict[str, Tensor]:
         "variance": effects.variance,
         "explained": SPREAD * effects.square,
     }
+
+
+def _decides(effects: Effects, mask: Tensor, alone: WordsAlone | None) -> Tensor:
+    """Whether (B,) a single word surely does something, or one alone would suffice."""
+    found = surely(effects.mean, effects.error[:, None], mask).any(1)
+    return found if alone is None else found | alone.suffice
 
 
 def _live(effects: Effects, alone: WordsAlone | None) -> tuple[Tensor, Tensor]:

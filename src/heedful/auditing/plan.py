@@ -40,7 +40,7 @@ class AuditSettings:
     also: str = setting("", "further rankings to judge, such as flow or layer-2-head-5, with commas between")
     limit: int | None = setting(None, "texts to take, drawn by the seed; all where nothing is read again")
     deletions: int | None = setting(
-        None, "random deletions for each word of a text; 8 where they are products, else 4", most=10**4
+        None, "random deletions for each word of a text; 16 where they are products, else 4", most=10**4
     )
     looks: bool = setting(True, "stop as soon as the reading is settled")
     seeds: int = setting(

@@ -99,6 +99,7 @@ class AuditVerdict:
                     to_estimate(better["better_by"]),
                     better["reading"],
                     better["first"],
+                    _finding(better.get("signed")),  # what was written before it was asked has none
                 )
             known["reasons"] = tuple(known["reasons"])
             known["thresholds"] = Thresholds(**known["thresholds"])

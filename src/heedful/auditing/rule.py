@@ -224,12 +224,15 @@ def _read(found: Verdict) -> Verdict:
     failures = tuple(_failures(found, limits))
     if failures:
         surely = _surely_not_wrong(found, limits) and any(sure for sure, _ in failures)
-        return replace(found, reading=CARE, reasons=tuple(why for _, why in failures), settled=surely)
+        reasons = [why for _, why in failures]
+        if second is not None and _says_otherwise(skill, second, limits):
+            reasons.append(_disagree(skill, second))
+        return replace(found, reading=CARE, reasons=tuple(reasons), settled=surely)
     if second is not None and high(second) < limits.class_skill:
         return replace(found, reading=CARE, reasons=(_disagree(skill, second),))
-    why = f"It foretells {_percent(skill)} of what the best painting could"
+    why = f"It foretells {percent(skill)} of what the best painting could"
     assert found.paint is not None
-    why += f", and {_percent(found.paint)} of its paint lies on words that matter."
+    why += f", and {percent(found.paint)} of its paint lies on words that matter."
     return replace(found, reading=FAITHFUL, reasons=(why,), settled=True)
 
 
@@ -291,13 +294,13 @@ def _short_of(found: "Verdict | ClassReading", least: Mapping[str, float]) -> It
 
 def _wrongs(found: Verdict, limits: Thresholds) -> Iterator[str]:
     if found.first is not None and high(found.first) < limits.wrong_first:
-        yield f"Its strongest word is one that matters in only {_percent(found.first)} of texts."
+        yield f"Its strongest word is one that matters in only {percent(found.first)} of texts."
     if found.paint is not None and high(found.paint) < limits.wrong_paint:
-        yield f"Only {_percent(found.paint)} of its paint lies on words that matter."
+        yield f"Only {percent(found.paint)} of its paint lies on words that matter."
     if found.against is not None and low(found.against) >= limits.against:
         yield _speaks_against(found.against)
     if found.skill is not None and high(found.skill) < limits.wrong_skill:
-        yield f"It foretells {_percent(found.skill)} of what the best painting could."
+        yield f"It foretells {percent(found.skill)} of what the best painting could."
 
 
 def _failures(found: Verdict, limits: Thresholds) -> Iterator[tuple[bool, str]]:
@@ -347,15 +350,15 @@ def _shortfalls(
                 yield False, _capital(f"{where}{_UNTOLD[name]}")
             continue
         said = {
-            "skill": f"it foretells {_percent(number)} of what the best painting could, {asked}.",
-            "paint": f"{_percent(number)} of its paint lies on words that matter, {asked}.",
-            "first": f"its strongest word is one that matters in {_percent(number)} of texts, {asked}.",
+            "skill": f"it foretells {percent(number)} of what the best painting could, {asked}.",
+            "paint": f"{percent(number)} of its paint lies on words that matter, {asked}.",
+            "first": f"its strongest word is one that matters in {percent(number)} of texts, {asked}.",
         }[name]
         yield high(number) < least[name], _capital(f"{where}{said}")
 
 
 def _speaks_against(share: Finding) -> str:
-    return f"{_percent(share)} of its paint lies on words that speak against the decision."
+    return f"{percent(share)} of its paint lies on words that speak against the decision."
 
 
 def _capital(said: str) -> str:
@@ -372,10 +375,16 @@ def _few(scored: Scored, read: Sequence[ClassReading], limits: Thresholds) -> st
     return f"There are {scored.different} texts of two words or more, and {limits.texts} are needed."
 
 
+def _says_otherwise(skill: Finding, second: Finding, limits: Thresholds) -> bool:
+    """Whether one way to take words out surely finds a faithful map's skill, and the other surely not."""
+    most, least = max((skill, second), key=low), min((skill, second), key=high)
+    return low(most) >= limits.skill and high(least) < limits.class_skill
+
+
 def _disagree(skill: Finding, second: Finding) -> str:
     return (
-        f"It depends on how words are taken out: deleted, this map foretells {_percent(skill)} of what the "
-        f"best could; hidden behind an unknown word, {_percent(second)}."
+        f"It depends on how words are taken out: deleted, this map foretells {percent(skill)} of what the "
+        f"best could; hidden behind an unknown word, {percent(second)}."
     )
 
 
@@ -394,6 +403,7 @@ def bounded(found: "Finding | Estimate") -> bool:
     return found.interval is not None and found.interval.bounded
 
 
-def _percent(skill: Finding) -> str:
-    ends = f" [{100 * low(skill):.0f}, {100 * high(skill):.0f}]" if bounded(skill) else ""
-    return f"{100 * skill.value:.0f} %{ends}"
+def percent(found: "Finding | Estimate") -> str:
+    """The value in percent, with its interval where that has ends."""
+    ends = f" [{100 * low(found):z.0f}, {100 * high(found):z.0f}]" if bounded(found) else ""  # never -0
+    return f"{100 * found.value:z.0f} %{ends}"

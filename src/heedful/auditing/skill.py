@@ -76,7 +76,8 @@ class Scored:
 
     def against(self, name: str) -> Finding | None:
         """The share of a map's paint on words that speak against the decision, texts counted by effects."""
-        return self._by_effect("against", name, "paint on words against the decision", AGAINST)
+        found = self._by_effect("against", name, "paint on words against the decision", AGAINST)
+        return None if found is None else replace(found, better="lower")
 
     def beyond(self, name: str, other: str) -> Estimate | None:
         """The skill of one map minus that of another, on the texts where both were tried."""

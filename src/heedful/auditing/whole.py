@@ -11,7 +11,7 @@ import numpy as np
 
 from heedful import __version__
 from heedful.auditing.asking import Asking, Progress, Say
-from heedful.auditing.audited import open_subject
+from heedful.auditing.audited import label_reading, open_subject
 from heedful.auditing.browsing import choose, instances
 from heedful.auditing.folded import FoldedAsking, ask_folds, fold_corpora, said
 from heedful.auditing.forecast import announce, promise, training_seconds
@@ -25,15 +25,12 @@ from heedful.auditing.questions import QUESTIONS, NotAsked, Question
 from heedful.auditing.result import AUDIT, FIGURES, SCHEMA, Audit, AuditVerdict, sentence_of, write_audit
 from heedful.auditing.word_table import word_entries, word_table
 from heedful.data.corpus import Corpus
-from heedful.data.label_rules import above, rule_for
 from heedful.data.named import load_data
-from heedful.data.tables import open_table
-from heedful.data.tables.held import is_data, open_held
+from heedful.data.tables.held import is_data
 from heedful.drawing import save_figure, styled
 from heedful.errors import UserError
 from heedful.files import locked, write_atomically
 from heedful.models.subject import remembering
-from heedful.models.transformers.loading import check_decision, labels_at_once
 from heedful.records import Estimate, Finding, wilson_interval
 from heedful.records.manifest import MANIFEST, file_digest, write_manifest
 from heedful.records.wording import lasting
@@ -100,10 +97,6 @@ def audit(
             "first and audit the run with it."
         )
     where: dict[str, Any] = {"data_dir": data_dir, **(columns or {})}
-    if is_of_hub(subject) and data is not None and (asked_of is None or asked_of.template is None):
-        decided = asked_of or Asked()
-        name = str(subject).removeprefix(HUB)
-        check_decision(name, label=decided.label, threshold=decided.threshold)
     read_as = label_reading(subject, data, columns, asked_of)
     corpus = None if data is None else load_data(data, labels, learn=False, **where | read_as)
     if asked.folds and not is_texts(subject):
@@ -150,6 +143,8 @@ def audit(
         asked=asked_of,
         data_dir=data_dir,
     )
+    for note in () if data is None else (*audited.corpus.notes, *audited.notes):
+        say(note)
     count = len(audited.corpus.split(asked.split))
     own = own_rankings(rankings or {}, count)
     named = [name for name in asked.named if name not in own]
@@ -164,25 +159,6 @@ def audit(
         for line in announce(asking):
             say(line)
         return ask_all(asking, rationales=rationales, by=by, questions=(*QUESTIONS, *questions))
-
-
-def label_reading(
-    subject: Any, data: Any, columns: Mapping[str, Any] | None, asked: Asked | None
-) -> dict[str, Any]:
-    """How labels are read where a transformer decides about one of several labels, or at a threshold."""
-    if asked is None or not is_of_hub(subject) or data is None or isinstance(data, Corpus):
-        return {}
-    if asked.threshold is not None:
-        return {"rule": above(asked.threshold)}
-    if asked.label is None:
-        return {}
-    every = labels_at_once(str(subject).removeprefix(HUB))
-    if isinstance(data, str | Path):
-        table = open_table(Path(data)) if Path(data).is_file() else None
-    else:
-        table = open_held(data)
-    rule, column = rule_for(table, every, asked.label, column=(columns or {}).get("label"))
-    return {"rule": rule} if column is None else {"rule": rule, "label": column}
 
 
 def audit_folds(

@@ -42,6 +42,7 @@ LOUDNESS = {"-q": "quiet", "--quiet": "quiet", "-v": "verbose", "--verbose": "ve
 
 
 ALLOW = "--allow-module"
+MISUSE: type[Any] = typer.BadParameter.__mro__[1]  # click's, in whichever place typer has it
 
 
 def _allowed(words: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -79,6 +80,10 @@ class Commands(TyperGroup):
         kept, self.allowed = _allowed(kept)
         return super().main([*kept, *given[end:]], *others, **options)
 
+    def make_context(self, *others: Any, **options: Any) -> Any:
+        with _cut():
+            return super().make_context(*others, **options)
+
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         name, command, rest = super().resolve_command(ctx, args)
         refuse_repeated(command, rest)
@@ -90,7 +95,7 @@ class Commands(TyperGroup):
                 from heedful.models.own_parts import allow_module
 
                 allow_module(module)
-            with _doubts_said():
+            with _doubts_said(), _cut():
                 return super().invoke(ctx)
         except OSError as error:
             if error.errno not in _NAMES or error.filename is None:
@@ -107,6 +112,16 @@ class Commands(TyperGroup):
             traceback.print_exc()
         typer.echo(f"heedful: {error}", err=True)
         raise typer.Exit(2) from error
+
+
+@contextmanager
+def _cut() -> Iterator[None]:
+    """What typer says of a wrong option or name is cut, as our own sentences are."""
+    try:
+        yield
+    except MISUSE as error:
+        error.message = str(UserError(error.message))
+        raise
 
 
 @contextmanager

@@ -8,13 +8,13 @@ if TYPE_CHECKING:
 
 
 def asked_by(
+    label: str | None,
+    threshold: float | None,
+    template: Path | None,
+    labels: str | None,
     *,
-    label: str | None = None,
-    threshold: float | None = None,
-    template: Path | None = None,
-    labels: str | None = None,
-    chat: bool = False,
-    system: str | None = None,
+    chat: bool,
+    system: str | None,
 ) -> "Asked":
     """What `--audit-label`, `--threshold`, `--template`, `--labels`, `--chat` and `--system` say together."""
     from heedful.training.model_by_name import Asked

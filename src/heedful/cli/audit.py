@@ -38,6 +38,7 @@ from heedful.settings import MOST_SEEDS
 
 if TYPE_CHECKING:
     from heedful.auditing.by_label import LabelAudits
+    from heedful.auditing.instead import Instead
     from heedful.auditing.result import Audit
     from heedful.auditing.rule import ClassReading
     from heedful.training.model_by_name import Asked
@@ -87,7 +88,10 @@ def audit(
     ] = None,
     deletions: Annotated[
         int | None,
-        count("--deletions", help="Random deletions for each word of a text. Default: 4 or 8."),
+        count(
+            "--deletions",
+            help="Random deletions for each word of a text. Default: 16 where they are products, else 4.",
+        ),
     ] = None,
     looks: Annotated[
         bool, typer.Option("--stop/--no-stop", help="Stop as soon as the reading is settled.")
@@ -156,9 +160,9 @@ def audit(
     language model: `--template prompt.txt --labels "good,bad"`. A model with several labels at once gets one
     audit a label.
     """
+    from heedful.auditing.audited import label_reading
     from heedful.auditing.by_label import LabelAudits, audit_labels
     from heedful.auditing.whole import audit as run_audit
-    from heedful.auditing.whole import label_reading
     from heedful.data.columns import reading_options
     from heedful.data.label_matching import read_label_map
     from heedful.errors import UserError
@@ -168,14 +172,7 @@ def audit(
     columns = reading_options(
         text=text, text_pair=text_pair, label=label, split=split, encoding=encoding, test_share=test_share
     )
-    asked = asked_by(
-        label=audit_label,
-        threshold=threshold,
-        template=template,
-        labels=labels,
-        chat=chat,
-        system=system,
-    )
+    asked = asked_by(audit_label, threshold, template, labels, chat=chat, system=system)
     where: dict[str, Any] = {"on": on, "learn": data is None, "data_dir": data_dir, **columns}
     source = data or subject
     several = _labels_at_once(subject, data, asked)
@@ -277,12 +274,13 @@ def show(found: "Audit") -> None:
     if better is not None:
         typer.echo(
             f"Show instead: {named(better.ranking)}. On the same deletions it foretells "
-            f"{100 * better.skill.value:.0f} % of what the best painting could."
+            f"{100 * better.skill.value:.0f} % of what the best painting could{_signed(better)}."
         )
         called = content["subject"]["called"]
         second = ' --text-pair "its other text"' if content["data"].get("roles") else ""
         typer.echo(f'  {program()} explain {called} "a text of yours"{second} --by {better.ranking}')
-    typer.echo(f"(accuracy {accuracy['value']:.1%} on {accuracy['count']:,} texts, {_judged_on(content)})\n")
+    right = f"accuracy {accuracy['value']:.1%} on {accuracy['count']:,} texts"
+    typer.echo(f"({right}, the largest class has {content['data']['majority']:.1%}; {_judged_on(content)})\n")
     for title, first, read in (("Classes", "decided", verdict.classes), ("Groups", "group", verdict.groups)):
         if read:
             print_table(title, [first, "texts", "reads", "skill"], _rows(read))
@@ -293,7 +291,11 @@ def show(found: "Audit") -> None:
         called = content["subject"]["called"]
         roles = content["data"].get("roles")
         called += f" --text {shlex.quote(roles[0])} --text-pair {shlex.quote(roles[1])}" if roles else ""
-        say(f"To ship: heedful highlight {called} YOUR_TEXTS --audit {found.folder} --out page.html")
+        say(f"To ship: {program()} highlight {called} YOUR_TEXTS --audit {found.folder} --out page.html")
+
+
+def _signed(better: "Instead") -> str:
+    return "" if better.signed is None else f", with its own signs {100 * better.signed.value:.0f} %"
 
 
 def _judged_on(content: Mapping[str, Any]) -> str:

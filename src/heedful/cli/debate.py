@@ -5,18 +5,25 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from heedful.cli.asked import asked_by
 from heedful.cli.options import (
     AsJson,
+    Chat,
     DataDir,
     Device,
     Encoding,
     LabelColumn,
     LabelMap,
+    Labels,
+    OneLabel,
     Seed,
     SplitColumn,
+    System,
+    Template,
     TestShare,
     TextColumn,
     TextPairColumn,
+    Threshold,
     count,
 )
 from heedful.cli.output import print_json, print_table, progress, say
@@ -76,6 +83,12 @@ def debate(
     split: SplitColumn = None,
     encoding: Encoding = None,
     test_share: TestShare = None,
+    audit_label: OneLabel = None,
+    threshold: Threshold = None,
+    template: Template = None,
+    labels: Labels = None,
+    chat: Chat = False,
+    system: System = None,
     seed: Seed = 0,
     device: Device = "cpu",
     as_json: AsJson = False,
@@ -110,6 +123,7 @@ def debate(
         device=device,
         label_map=None if label_map is None else read_label_map(label_map),
         level=level,
+        asked_of=asked_by(audit_label, threshold, template, labels, chat=chat, system=system),
         columns=reading_options(
             text=text,
             text_pair=text_pair,

@@ -6,18 +6,25 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from heedful.cli.asked import asked_by
 from heedful.cli.options import (
     AsJson,
+    Chat,
     DataDir,
     Device,
     Encoding,
     LabelColumn,
     LabelMap,
+    Labels,
     LocalWorkers,
+    OneLabel,
     Scheduler,
     Seed,
+    System,
+    Template,
     TextColumn,
     TextPairColumn,
+    Threshold,
     count,
 )
 from heedful.cli.output import print_json, print_table, progress, say
@@ -73,6 +80,12 @@ def erase(
     ] = None,
     encoding: Encoding = None,
     label_map: LabelMap = None,
+    audit_label: OneLabel = None,
+    threshold: Threshold = None,
+    template: Template = None,
+    labels: Labels = None,
+    chat: Chat = False,
+    system: System = None,
     data_dir: DataDir = None,
     seed: Seed = 0,
     scheduler: Scheduler = None,
@@ -121,6 +134,7 @@ def erase(
                 text=text, text_pair=text_pair, label=label, split=split_column, encoding=encoding
             ),
             label_map=None if label_map is None else read_label_map(label_map),
+            asked_of=asked_by(audit_label, threshold, template, labels, chat=chat, system=system),
             progress=progress,
         )
     streamed, found, where = erased.streamed, erased.findings, erased.coordinates

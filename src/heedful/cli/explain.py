@@ -48,14 +48,7 @@ def explain(
     from heedful.training.opening import open_any
     from heedful.trials.explaining import explained
 
-    asked = asked_by(
-        label=audit_label,
-        threshold=threshold,
-        template=template,
-        labels=labels,
-        chat=chat,
-        system=system,
-    )
+    asked = asked_by(audit_label, threshold, template, labels, chat=chat, system=system)
     whole = text if text_pair is None else paired(text, text_pair)
     reading = explained(open_any(run, device=device, asked=asked).subject, whole, by, seed=seed)
     if as_json:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from heedful.cli.options import AsJson, DataDir, Device, Seed, count
+from heedful.cli.options import AsJson, DataDir, Device, Seed, Workers, count
 from heedful.cli.output import Advance, print_json, print_table, progress, say
 from heedful.cli.places import default_folder
 from heedful.cli.stopping import can_be_stopped
@@ -38,13 +38,15 @@ def gallery(
     ] = None,
     data_dir: DataDir = None,
     device: Device = "cpu",
+    workers: Workers = None,
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
     """List the attention mechanisms, or train one beside a model without it and draw what it attends to.
 
     An entry that has a real task takes it where its data are, in the folder gallery of the data folder, and a
-    generated one elsewhere. Seeds on real data are kept: the same command goes on where it stopped.
+    generated one elsewhere. Seeds on real data are trained side by side, in a process of one thread each, and
+    kept: the same command goes on where it stopped.
     Generated tasks run on the processor whatever the device is. The exit code is 1 if an entry does not pass,
     at any size but small, and 2 if one could not be trained. No entry passes with one seed: it has no
     interval.
@@ -54,6 +56,7 @@ def gallery(
     from heedful.files import check_folder
     from heedful.gallery import ENTRIES, entry
     from heedful.gallery.at_hand import at_hand
+    from heedful.study.processes import cores
 
     if name is not None and every:
         raise UserError(f"Give a name, such as {name}, or --all, not both.")
@@ -67,7 +70,15 @@ def gallery(
         from heedful.training.devices import find_device
 
         find_device(device)
-    asked = {"seeds": range(seed, seed + seeds), "size": size, "data_dir": data_dir, "device": device}
+    # Processes would share one accelerator, and its memory.
+    at_once = workers or (cores() if device == "cpu" else 1)
+    asked = {
+        "seeds": range(seed, seed + seeds),
+        "size": size,
+        "data_dir": data_dir,
+        "device": device,
+        "workers": at_once,
+    }
     kept = f"The entries that ended are in {folder}, and the same command goes on from them."
     with (
         can_be_stopped(kept),

@@ -63,14 +63,7 @@ def heads(
 
     name = model if is_of_hub(model) or (Path(model) / "settings.toml").exists() else f"hf:{model}"
     texts = _texts(data, text=text, text_pair=text_pair, data_dir=data_dir)
-    asked = asked_by(
-        label=audit_label,
-        threshold=threshold,
-        template=template,
-        labels=labels,
-        chat=chat,
-        system=system,
-    )
+    asked = asked_by(audit_label, threshold, template, labels, chat=chat, system=system)
     subject = check_heads(open_model(name, device=device, asked=asked))
     rows = sample_rows(len(texts), limit, seed=seed)
     parts = []

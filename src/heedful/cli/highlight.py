@@ -86,14 +86,7 @@ def highlight(
     from heedful.highlights.making import highlight_files
     from heedful.highlights.texts import open_texts
 
-    asked = asked_by(
-        label=audit_label,
-        threshold=threshold,
-        template=template,
-        labels=labels,
-        chat=chat,
-        system=system,
-    )
+    asked = asked_by(audit_label, threshold, template, labels, chat=chat, system=system)
     found = open_texts(texts, text=text, text_pair=text_pair, encoding=encoding, on=on, data_dir=data_dir)
     for note in found.notes:
         say(note)

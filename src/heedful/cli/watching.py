@@ -44,13 +44,20 @@ def shown_progress() -> "Iterator[Callback]":
     class Lines(Callback):
         def begin(self, training: Training) -> None:
             _say_beginning(training)
-            self.begun, self.before = time.perf_counter(), training.epoch
+            self.begun: tuple[float, int] | None = None
+
+        def step_ends(self, training: Training) -> None:
+            if self.begun is None:  # the first step may compile, which no other does
+                self.begun = time.perf_counter(), training.step
 
         def epoch_ends(self, training: Training, row: Mapping[str, Any]) -> None:
             epoch, epochs = training.epoch, training.settings.epochs
             if epoch not in (1, epochs) and epoch % max(1, epochs // LINES):
                 return
-            left = (time.perf_counter() - self.begun) / (epoch - self.before) * (epochs - epoch)
+            assert self.begun is not None
+            begun, first = self.begun
+            seconds = (time.perf_counter() - begun) / max(1, training.step - first)
+            left = seconds * training.steps_per_epoch * (epochs - epoch)
             say(
                 f"epoch {epoch} of {epochs}: loss {row['train_loss']:.4f}, "
                 f"dev accuracy {row['dev_accuracy']:.4f}, {left:.0f} s left"

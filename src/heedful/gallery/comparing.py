@@ -6,14 +6,24 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from heedful.errors import check_seed
-from heedful.gallery.at_hand import AtHand, at_hand
+from heedful.errors import UserError, check_seed
+from heedful.gallery.at_hand import at_hand
 from heedful.gallery.entry import Entry, Outcome, Size
 from heedful.records import Estimate, Finding, seeds_interval
 from heedful.store import Stage, Store
+from heedful.study.processes import in_processes
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True)
+class Trained:
+    """The outcome of one seed, and its seconds by the clock and of the processor."""
+
+    outcome: Outcome
+    seconds: float
+    processor_seconds: float
 
 
 @dataclass(frozen=True)
@@ -105,23 +115,40 @@ def compare_entry(
     data_dir: str | Path | None = None,
     device: str = "cpu",
     store: Store | None = None,
+    workers: int = 1,
 ) -> Comparison:
     """Train the entry and its baseline for each seed; `done` hears of each. A small one has no aim.
 
-    The real task is taken where its data are. Its seeds are kept in the store, and found there again.
+    The real task is taken where its data are. Its seeds are kept in the store, and found there again; those
+    that are not there are trained `workers` at a time, each in a process of one thread.
     """
     for seed in seeds:
         check_seed(seed)
     chosen = at_hand(entry, size=size, data_dir=data_dir, device=device)
     stage = store.stage(f"{entry.name}-{chosen.fingerprint}") if store and chosen.is_real else None
-    outcomes: list[Outcome] = []
-    seconds = processor = 0.0
-    for seed in seeds:
-        outcome, took, worked = _trained(chosen, seed, size, stage)
-        outcomes.append(outcome)
-        seconds, processor = max(seconds, took), max(processor, worked)
-        if done is not None:
-            done(seed)
+    trained = {seed: _kept(stage, seed) for seed in seeds}
+    waiting = [seed for seed, found in trained.items() if found is None]
+
+    hear = done or (lambda seed: None)
+    for seed in trained.keys() - waiting:
+        hear(seed)
+
+    def heard(seed: int, found: Trained | None) -> None:
+        trained[seed] = found
+        if stage is not None and found is not None:
+            stage.keep_value(f"seed-{seed}", asdict(found))
+        hear(seed)
+
+    # Generated tasks know two sizes: what takes half a minute in full is quick enough.
+    job = chosen.entry.train, size if chosen.is_real or size == "small" else "full"
+    if workers > 1 and chosen.is_real and len(waiting) > 1:
+        for seed, fault in in_processes(_train, job, waiting, workers=workers, done=heard):
+            raise UserError(f"Seed {seed} of {entry.name} could not be trained: {fault}")
+    else:
+        for seed in waiting:
+            heard(seed, _train(job, seed))
+    found = [one for one in trained.values() if one is not None]
+    outcomes = [one.outcome for one in found]
     judged = chosen.entry if size != "small" else replace(chosen.entry, aim=None)
     without = [outcome.baseline for outcome in outcomes]
     plain = [outcome.yardstick for outcome in outcomes if outcome.yardstick is not None]
@@ -129,8 +156,8 @@ def compare_entry(
         judged,
         tuple(outcomes),
         _gain(judged, outcomes, without, f"without it ({judged.without})", "without"),
-        seconds,
-        processor,
+        max(one.seconds for one in found),
+        max(one.processor_seconds for one in found),
         size,
         chosen.data,
         chosen.is_real,
@@ -140,19 +167,17 @@ def compare_entry(
     )
 
 
-def _trained(chosen: AtHand, seed: int, size: Size, stage: Stage | None) -> tuple[Outcome, float, float]:
-    """The outcome of one seed, and its seconds by the clock and of the processor."""
+def _kept(stage: Stage | None, seed: int) -> Trained | None:
+    """A seed that was trained before, if it was."""
     known = stage.value(f"seed-{seed}") if stage is not None else None
-    if known is not None:
-        return Outcome(**known["outcome"]), known["seconds"], known["processor_seconds"]
+    return None if known is None else Trained(**{**known, "outcome": Outcome(**known["outcome"])})
+
+
+def _train(job: tuple[Callable[[int, Size], Outcome], Size], seed: int) -> Trained:
+    train, size = job
     begun, worked = time.perf_counter(), time.process_time()
-    # Generated tasks know two sizes: what takes half a minute in full is quick enough.
-    outcome = chosen.entry.train(seed, size if chosen.is_real or size == "small" else "full")
-    took = time.perf_counter() - begun, time.process_time() - worked
-    if stage is not None:
-        kept = {"outcome": asdict(outcome), "seconds": took[0], "processor_seconds": took[1]}
-        stage.keep_value(f"seed-{seed}", kept)
-    return outcome, *took
+    outcome = train(seed, size)
+    return Trained(outcome, time.perf_counter() - begun, time.process_time() - worked)
 
 
 def _gain(entry: Entry, outcomes: Sequence[Outcome], others: Sequence[float], by: str, name: str) -> Finding:

@@ -165,37 +165,40 @@ def show(model: HierarchicalClassifier, corpus: Corpus) -> dict[str, Any]:
 
 def draw(outcomes: Sequence[Outcome], figure: "Figure") -> None:
     """A text by both levels (first seed), accuracies and what the audit found (all seeds)."""
-    figure.set_size_inches(14, 8.2)
-    draw_text(figure, outcomes[0].picture["shown"]["imdb"])
-    left, middle, right = (figure.add_axes((x, 0.09, 0.235, 0.36)) for x in (0.05, 0.385, 0.74))
-    draw_accuracy(left, [outcome.picture["accuracy"] for outcome in outcomes])
-    audits = [outcome.picture["audits"] for outcome in outcomes]
-    draw_pairs(
-        middle,
-        audits,
-        [
-            ("decisions changed without the most attended {}", BLUE, "most attended"),
-            ("decisions changed without a random other {}", GREY, "random other"),
-        ],
+    shown = outcomes[0].picture["shown"]["imdb"]
+    weights = np.array(shown["sentences"])
+    blocks = [wrap(sentence, COLUMNS) for sentence in painted_by_both(shown["words"], weights)]
+    above, below = 0.31 * sum(map(len, blocks)) + 0.4, 3.6  # inches: the text, and the figures
+    figure.set_size_inches(14, above + below)
+    bars, text, *charts = (
+        figure.add_axes((left, bottom / (above + below), width, height / (above + below)))
+        for left, bottom, width, height in (
+            (0.01, below, 0.09, above - 0.4),
+            (0.11, below, 0.88, above - 0.4),
+            *((left, 0.6, 0.235, below - 1.1) for left in (0.05, 0.385, 0.74)),
+        )
     )
-    middle.set_title("decisions changed by erasing one item", fontsize=10)
-    draw_pairs(
-        right,
+    text.set_title(f"a review of IMDB, decided rightly as {shown['label']}", fontsize=10, loc="left")
+    paint_lines(text, [line for block in blocks for line in block], columns=COLUMNS)
+    bars.sharey(text)
+    draw_sentences(bars, weights, rows=[len(block) for block in blocks])
+    draw_accuracy(charts[0], [outcome.picture["accuracy"] for outcome in outcomes])
+    draw_audits(charts[1], charts[2], [outcome.picture["audits"] for outcome in outcomes])
+
+
+def draw_audits(single: "Axes", skill: "Axes", audits: Sequence[Mapping[str, Mapping[str, float]]]) -> None:
+    """How often the most attended item matters more than a random one; and the skill of the maps."""
+    draw_bars(single, audits, [("the most attended {} matters more than a random other", BLUE, "attention")])
+    single.axhline(0.5, color=GREY, ls="--")
+    single.set_title("the most attended matters more than another (dashed: chance)", fontsize=10)
+    draw_bars(
+        skill,
         audits,
         [("heat-map skill of {}s", BLUE, "attention"), ("heat-map skill of {}s, shuffled", GREY, "shuffled")],
     )
-    right.axhline(0, color="black", lw=0.8)
-    right.set_title("heat-map skill (0: blank, 1: the true effects)", fontsize=10)
-
-
-def draw_text(figure: "Figure", shown: Mapping[str, Any]) -> None:
-    weights = np.array(shown["sentences"])
-    blocks = [wrap(sentence, COLUMNS) for sentence in painted_by_both(shown["words"], weights)]
-    text = figure.add_axes((0.11, 0.54, 0.86, 0.41))
-    text.set_title(f"a review, decided rightly as {shown['label']}", fontsize=10, loc="left")
-    paint_lines(text, [line for block in blocks for line in block], columns=COLUMNS)
-    bars = figure.add_axes((0.01, 0.54, 0.09, 0.41), sharey=text)
-    draw_sentences(bars, weights, rows=[len(block) for block in blocks])
+    skill.axhline(0, color="black", lw=0.8)
+    skill.set_title("heat-map skill (0: blank, 1: the true effects)", fontsize=10)
+    skill.legend(frameon=False, fontsize=8)
 
 
 def draw_accuracy(axes: "Axes", seeds: Sequence[Mapping[str, list[float]]]) -> None:
@@ -211,7 +214,7 @@ def draw_accuracy(axes: "Axes", seeds: Sequence[Mapping[str, list[float]]]) -> N
     axes.spines[["top", "right"]].set_visible(False)
 
 
-def draw_pairs(
+def draw_bars(
     axes: "Axes", seeds: Sequence[Mapping[str, Mapping[str, float]]], kinds: Sequence[tuple[str, str, str]]
 ) -> None:
     """Bars side by side for words and sentences of each corpus."""
@@ -219,17 +222,9 @@ def draw_pairs(
     for place, (name, colour, label) in enumerate(kinds):
         values = [[by[corpus][name.format(item)] for corpus, item in places] for by in seeds]
         mean, bar = mean_and_bar(values)
-        axes.bar(
-            np.arange(len(places)) + 0.4 * place - 0.2,
-            mean,
-            0.38,
-            yerr=bar,
-            capsize=2,
-            color=colour,
-            label=label,
-        )
+        across = np.arange(len(places)) + 0.4 * (place - (len(kinds) - 1) / 2)
+        axes.bar(across, mean, 0.38, yerr=bar, capsize=2, color=colour, label=label)
     axes.set_xticks(range(len(places)), [f"{corpus}\n{item}s" for corpus, item in places], fontsize=8)
-    axes.legend(frameon=False, fontsize=8)
     axes.spines[["top", "right"]].set_visible(False)
 
 

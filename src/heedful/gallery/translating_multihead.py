@@ -42,7 +42,7 @@ from heedful.training.devices import one_thread
 HEADS = (1, 2, 4, 8)
 FIGURE, BASELINE, GRU = 4, 1, "GRU"
 LAYERS, INNER = 2, 4  # of encoder and of decoder; how much wider a layer is inside
-SLOWER, DROP = 0.5, 0.2  # a transformer's rate beside that of a GRU, and its dropout; one try on dev, too
+DROP = 0.2  # of a transformer: one try on dev
 
 
 class Inner(nn.Sequential):
@@ -142,7 +142,7 @@ def train(seed: int, size: Size, folder: Path, device: str) -> Outcome:
     corpus = read_pairs(folder, most=budget.most, longest=budget.longest)
     lexicon, bands = Lexicon.learn(corpus), by_length(corpus.test)
     links = lexicon.links(corpus.test)
-    calmer = replace(budget, rate=SLOWER * budget.rate, drop=DROP)
+    calmer = replace(budget, drop=DROP)
     makers: dict[str, Any] = {
         named(heads): partial(Transformer, corpus, calmer, heads=heads)
         for heads in (HEADS if size != "small" else (BASELINE, FIGURE))

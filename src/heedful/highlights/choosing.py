@@ -123,7 +123,9 @@ def _choice(
         better = f"{named(instead.ranking)}, which foretells {_percent(instead.skill.value)}"
         why = f"{said} found {better} of what the best painting could"
         why += "" if skill is None else f"; {named(shown)} foretells {_percent(skill.value)}"
-        return Choice(instead.ranking, f"{why}. It reads “{instead.reading}”.", instead.reading, defaults)
+        return Choice(
+            instead.ranking, f"{why}. What is shown reads “{instead.reading}”.", instead.reading, defaults
+        )
     if reading == CARE:
         why = f"{said} reads {named(shown)} as “{reading}”{own}, and nothing measured better."
         return Choice(shown, why, reading, defaults)

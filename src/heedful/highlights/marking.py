@@ -1,7 +1,7 @@
 """From a batch of texts to their highlights: which words are marked, and what is said where none is.
 
 A word is marked if the map paints it (a fifth of the text's strongest or more, as a reader sees it), and its
-measured change is at least `LEAST` and surely not noise: by as many standard errors as keep the chance of one
+measured change is 5 points or more and surely not noise: by as many standard errors as keep the chance of one
 false mark in a text without effects at 5 % (Bonferroni over its words). Where the map paints none of the
 words whose change is sure, those are marked, and this is said. Where no word has a sure change, or the
 decision is a default class, no word is marked: no single word decides.
@@ -14,17 +14,17 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from scipy.special import ndtri
 from torch import Tensor
 
 from heedful.auditing.maps import read_only
+from heedful.auditing.names import NOBODY, no_word_decides
 from heedful.data.batches import Batch
 from heedful.highlights.choosing import CHANGES, Choice, called
 from heedful.highlights.result import Flip, Highlight, Mark
 from heedful.highlights.strength import Strengths, strengths
 from heedful.models.subject import Subject
 from heedful.models.trace import probabilities
-from heedful.trials.erasure.heat_map import painted
+from heedful.trials.erasure.heat_map import painted, surely
 from heedful.trials.erasure.rereading import Reader
 from heedful.trials.erasure.small_sets import SmallSets
 from heedful.trials.erasure.smallest import smallest_flips
@@ -32,9 +32,6 @@ from heedful.trials.rankings.ranking import Ranking
 from heedful.trials.rankings.word_gradients import Doubted
 from heedful.trials.rankings.word_rankings import scores_with
 
-LEAST = 0.05  # change of the probability from which a word is said to matter
-FALSE = 0.05  # chance of a false mark in a text whose words do nothing
-NOBODY = "No single word decides here."
 NO_WORDS = "There are no words in this text."
 
 
@@ -53,7 +50,7 @@ class Marking:
         """The highlights of a batch whose `rows` are the texts' numbers."""
         reader, _ = read_only(self.subject, batch)
         found = strengths(reader, self.way, seed=self.seed)
-        sure = surely(found, reader.batch.mask.cpu())
+        sure = surely(found.effect, found.error, reader.batch.mask.cpu())
         shown = sure & (painted(self._scores(reader, found)) > 0)
         missed = sure.any(1) & ~shown.any(1)
         shown = torch.where(missed[:, None], sure, shown)
@@ -68,7 +65,7 @@ class Marking:
             decision = self.subject.classes[code]
             default = decision in self.choice.defaults
             marks = () if default else self._marks(reader.batch, row, marked[row], effect[row], error[row])
-            said = self._default(decision) if default else "" if marks else NOBODY
+            said = no_word_decides(decision) if default else "" if marks else NOBODY
             if marks and missed[row]:
                 said = (
                     f"Highlighting by {called(self.choice.by)} misses what matters here: changes are shown."
@@ -122,16 +119,6 @@ class Marking:
         named = [words.text[words.starts[place] : words.ends[place]] for place in places]
         to = self.subject.classes[int(small.to_class[row])]
         return Flip(to, tuple(places), tuple(named) if self.keep_texts else ())
-
-    def _default(self, decision: str) -> str:
-        return f"No word decides “{decision}”: the model decides so when nothing speaks against it."
-
-
-def surely(found: Strengths, mask: Tensor) -> Tensor:
-    """The words (B,T) whose change matters and is surely not noise."""
-    words = mask.sum(1, keepdim=True).clamp(min=1).double()
-    errors = torch.from_numpy(ndtri(1 - FALSE / 2 / words.numpy()))
-    return mask & (found.effect.abs() >= LEAST) & (found.effect.abs() > errors * found.error)
 
 
 def no_words(number: int, text: str) -> Highlight:

@@ -109,6 +109,5 @@ def _flip(item: Highlight) -> str:
     count = len(item.flip.places)
     to = f"the decision is “{shown(item.flip.to)}”"
     if not item.flip.words or count > LISTED:
-        words = "this word" if count == 1 else "words"
-        return f"{count} {words} at least must go before {to}." if count > 1 else f"Without one word {to}."
-    return f"Without {listed(shown(word) for word in item.flip.words)} {to}: the smallest such set."
+        return f"{count} words at least must go before {to}." if count > 1 else f"Without one word {to}."
+    return f"Without {listed(f'“{shown(word)}”' for word in item.flip.words)} {to}: the smallest such set."

@@ -344,6 +344,7 @@ def host_of(address: str) -> str:
     try:
         place = urlsplit(address)
         if place.scheme in ("tcp", "tls") and place.hostname and place.port:
+            place.hostname.encode("idna")  # as it will be looked up
             return place.hostname
     except ValueError:
         pass

@@ -1,7 +1,7 @@
 """A learner that steps by the closed-form gradients of `heedful.models.gradients`, in torch, on any device.
 
 For the models without an encoder or with an affine one: `dp`, `dp-a`, `ad`. No padding, no autograd graph,
-and only the rows of the words in a batch are touched. `CompiledDot` takes the same steps for `dp`, faster.
+and only the rows of the words in a batch are touched. `compiled.CompiledForm` takes the same steps, faster.
 Axes: V vocabulary, B texts of a batch, N occurrences in it.
 """
 

@@ -1,12 +1,13 @@
 """A connection whose request does not arrive is given up: uvicorn itself waits for a header for ever.
 
 What follows the header is watched by `Guard`. While no place is free, a text to be read is held here as the
-bytes it came in: to parse it would take the time that the texts being read need. It goes in as soon as there
-is a place, or is refused after a moment; so a client that asks again at once does not ask a thousand times a
-second.
+bytes it came in: to parse it would take the time that the texts being read need. Who came first goes in first
+when there is a place, also before others who ask just then, or is refused after a moment; so a client that
+asks again at once does not ask a thousand times a second.
 """
 
 import asyncio
+from collections import deque
 from collections.abc import Callable
 
 import h11
@@ -19,7 +20,7 @@ BUSY = (
     b"HTTP/1.1 503 Service Unavailable\r\nconnection: close\r\nretry-after: 2\r\n"
     b"content-type: application/json\r\ncontent-length: %d\r\n\r\n%s" % (len(SENTENCE), SENTENCE)
 )
-PAUSE, LOOK = 1.0, 0.05  # seconds before a refusal is sent, and between looks for a free place
+PAUSE, LOOK = 1.0, 0.005  # seconds before a refusal is sent, and between looks for a free place
 MOST_HELD = 2**18  # bytes
 
 
@@ -32,6 +33,7 @@ def impatient(seconds: float, admit: Callable[[], bool] = lambda: True) -> type[
     class Impatient(H11Protocol):
         _waiting: asyncio.TimerHandle | None = None
         _held = b""
+        _until = 0.0
 
         def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
             super().connection_made(transport)
@@ -41,10 +43,14 @@ def impatient(seconds: float, admit: Callable[[], bool] = lambda: True) -> type[
             if self._held:
                 self._held += data[: MOST_HELD - len(self._held)]
                 return
-            if data.startswith(READING) and self.conn.their_state is h11.IDLE and not admit():
-                self._held = data
+            asks = data.startswith(READING) and self.conn.their_state is h11.IDLE
+            if asks and (queue or not admit()):
+                self._held, self._until = data, self.loop.time() + PAUSE
                 self._stop_waiting()
-                self._look(self.loop.time() + PAUSE)
+                self._unset_keepalive_if_required()  # or uvicorn closes it as idle
+                queue.append(self)
+                if len(queue) == 1:
+                    self.loop.call_later(LOOK, self._look)
                 return
             self._receive(data)
 
@@ -64,21 +70,28 @@ def impatient(seconds: float, admit: Callable[[], bool] = lambda: True) -> type[
                 self._waiting.cancel()
                 self._waiting = None
 
-        def _look(self, until: float) -> None:
-            if self.transport.is_closing():
-                return
-            if admit():
-                held, self._held = self._held, b""
-                self._receive(held)
-            elif self.loop.time() < until:
-                self.loop.call_later(LOOK, self._look, until)
-            else:
-                self.transport.write(BUSY)
-                self.transport.close()
+        def _look(self) -> None:
+            while queue:
+                first = queue[0]
+                if not first.transport.is_closing():
+                    if admit():
+                        self.loop.call_soon(first._enter)  # whose faults are its own
+                    elif self.loop.time() < first._until:
+                        self.loop.call_later(LOOK, self._look)
+                        return
+                    else:
+                        first.transport.write(BUSY)
+                        first.transport.close()
+                queue.popleft()
+
+        def _enter(self) -> None:
+            held, self._held = self._held, b""
+            self._receive(held)
 
         def _give_up(self) -> None:
             if not self.transport.is_closing():
                 self.transport.write(LATE)
                 self.transport.close()
 
+    queue: deque[Impatient] = deque()  # those that are held, of whom one looks for all
     return Impatient

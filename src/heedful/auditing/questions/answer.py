@@ -134,12 +134,6 @@ def scale_of(
     return Scale(low_end, high_end, finding.value, you_low, you_high, random, shuffled, best, best_name)
 
 
-def percent(finding: "Finding | Estimate") -> str:
-    """The value in percent, with its interval where that has ends."""
-    ends = f" [{100 * low(finding):.0f}, {100 * high(finding):.0f}]" if bounded(finding) else ""
-    return f"{100 * finding.value:.0f} %{ends}"
-
-
 def mean_finding(
     name: str,
     values: NDArray,

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from heedful.auditing.names import named
-from heedful.auditing.questions.answer import Answer, Outcome, Question, percent, present, scale_of, whisker
-from heedful.auditing.rule import FAITHFUL, NOT_SHOWN
+from heedful.auditing.names import has_signs, named
+from heedful.auditing.questions.answer import Answer, Outcome, Question, present, scale_of, whisker
+from heedful.auditing.rule import FAITHFUL, NOT_SHOWN, percent
 from heedful.drawing import BLACK, BLUE, GREY, new_figure
 from heedful.records import Estimate, Finding
 
@@ -40,7 +40,7 @@ def answer(rows: "DataFrame", asking: "Asking") -> Answer:
             f"; {percent(verdict.paint)} of its paint lies on words that matter, and its strongest word is "
             f"one of them in {percent(verdict.first)} of texts"
         )
-    own = [finding for name, finding in rankings.items() if name not in nulls and name != shown]
+    others = [name for name in rankings if name not in nulls and name != shown]
     of_classes = [_named(one.skill, one.name) for one in verdict.classes if one.skill is not None]
     return QUESTION.said(
         outcome,
@@ -52,7 +52,8 @@ def answer(rows: "DataFrame", asking: "Asking") -> Answer:
             *present((verdict.paint, verdict.first, scored.against(shown))),
             *present((scored.skill(shown, signed=True), _hidden(verdict.operator))),
             *of_classes,
-            *own,
+            *(rankings[name] for name in others),
+            *present(tuple(scored.skill(name, signed=True) for name in others if has_signs(name))),
         ),
     )
 

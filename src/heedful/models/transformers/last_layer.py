@@ -4,11 +4,11 @@ Only one row of the last attention reaches the decision, so a `Trace` of it is e
 the values, and as the head all that comes after. The network is run again for that, with what stood before
 the last layer put in its place:
 
-- `OneRow` runs the deciding position alone, as a text of one piece: what its attention gives is put in, and
-  everything around attention works on positions one by one. This costs one piece of one layer.
-- `OneLayer` runs the last layer on the whole text, with the row's weights put in. This serves where values
-  are not seen, or where a layer does more than attend. Here a trace's values are the unit vectors, so that
-  what is attended is the weights themselves.
+- `LastLayer.from_attended` runs the deciding position alone, as a text of one piece: what its attention gives
+  is put in, and everything around attention works on positions one by one. This costs one piece of one layer.
+- `LastLayer.from_weights` runs the last layer on the whole text, with the row's weights put in. This serves
+  where values are not seen, or where a layer does more than attend. Here a trace's values are the unit
+  vectors, so that what is attended is the weights themselves.
 
 Neither is trusted before it has given the network's own logits, and those of a full pass under other weights.
 """

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from heedful.auditing.audited import Audited, open_subject
+from heedful.auditing.audited import Audited, label_reading, open_subject
 from heedful.data.corpus import Corpus
 from heedful.data.named import load_data
 from heedful.data.words import rules_for
@@ -29,7 +29,7 @@ from heedful.papers.wiegreffe_pinter import adversarial, diagnostic, seeds, unif
 from heedful.study.grid import READING, load_origin
 from heedful.study.workbench import RUNS, Bench
 from heedful.training import run as files
-from heedful.training.model_by_name import is_of_hub
+from heedful.training.model_by_name import Asked, is_of_hub
 from heedful.training.presets import PRESETS, prepare
 from heedful.training.run import Run, load_run
 from heedful.training.texts_of_run import base_of, corpus_of
@@ -116,6 +116,7 @@ def debate_on(
     label_map: Mapping[str, str] | None = None,
     device: str = "cpu",
     level: str | None = None,
+    asked_of: Asked | None = None,
     **changes: Any,
 ) -> Debate:
     """Prepare a debate about a run folder, about a model by name on a corpus, or about anybody's model.
@@ -123,7 +124,8 @@ def debate_on(
     Nothing is trained yet. `seeds` is how many trainings are compared, and `seed` the first of theirs; a run
     brings its own. A model that is not ours to train (hf:NAME, or any `Subject`) needs `data`, whose labels
     `label_map` may match to its classes; it is asked what can be asked without a training. `level` is any
-    layer or head of a transformer (layer-2, layer-2-head-5), in the place of its last.
+    layer or head of a transformer (layer-2, layer-2-head-5), in the place of its last; `asked_of` one is how
+    it decides.
     """
     check_seed(seed)
     count = seeds or (QUICK_SEEDS if quick else SEEDS)
@@ -137,9 +139,12 @@ def debate_on(
         if data is None:
             raise UserError("A debate about somebody's model needs labelled texts: name them with --data.")
         where: dict[str, Any] = {"data_dir": data_dir, **(columns or {})}
+        where |= label_reading(source, data, columns, asked_of)
         corpus = load_data(data, learn=False, **where) if isinstance(data, str | Path) else data
-        audited = open_subject(source, corpus, label_map=label_map, device=device)
+        audited = open_subject(source, corpus, label_map=label_map, asked=asked_of, device=device)
         return _about_subject(audited if level is None else _at(audited, level), taken)
+    if asked_of is not None and asked_of.options:
+        raise UserError(f"{asked_of.options} is for a transformer: give hf:NAME with --data.")
     if level is not None:
         raise UserError("--level names a layer or head of a transformer: give hf:NAME with --data.")
     if is_run:

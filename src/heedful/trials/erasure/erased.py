@@ -10,7 +10,14 @@ from torch import Tensor
 
 from heedful.models.trace import Trace, decisions
 from heedful.trials.erasure.compiled import kernel
-from heedful.trials.erasure.forwards import BUDGET, check_head, row_chunks, two_sided, variant_bytes
+from heedful.trials.erasure.forwards import (
+    BUDGET,
+    check_head,
+    check_runs,
+    row_chunks,
+    two_sided,
+    variant_bytes,
+)
 from heedful.trials.erasure.linear_votes import (
     Bools,
     Floats,
@@ -62,6 +69,7 @@ def leave_one_out(trace: Trace, *, erased: Tensor | None = None, budget: int = B
     An item that an instance does not have, or that is erased already, takes nothing away.
     """
     if trace.linear is None:
+        check_runs(trace)
         gone = torch.zeros_like(trace.present) if erased is None else erased
         return torch.cat(
             [_each_run(part, gone[rows], budget) for rows, part in row_chunks(trace, budget=budget)]
@@ -111,8 +119,10 @@ def _others(terms: Floats) -> Floats:
 
 
 def _each_run(trace: Trace, gone: Tensor, budget: int) -> Tensor:
-    count = gone.shape[1]
-    one = torch.eye(count, dtype=torch.bool, device=gone.device)[:, None]  # (N,1,N)
+    items = torch.arange(gone.shape[1], device=gone.device)
     at_once = max(1, budget // variant_bytes(trace))
-    parts = [logits_without(trace, gone | part, budget=budget) for part in one.split(at_once)]
+    parts = [
+        logits_without(trace, gone | (some[:, None, None] == items), budget=budget)
+        for some in items.split(at_once)
+    ]
     return torch.cat(parts).transpose(0, 1)  # (B,N,K)

@@ -16,7 +16,7 @@ from torch import Tensor
 from heedful.errors import UserError
 from heedful.models.trace import Trace, as_tensor, decisions
 from heedful.trials.erasure.compiled import kernel
-from heedful.trials.erasure.forwards import BUDGET, check_head, row_chunks, variant_bytes
+from heedful.trials.erasure.forwards import BUDGET, check_head, check_runs, row_chunks, variant_bytes
 from heedful.trials.erasure.linear_votes import (
     Bools,
     Floats,
@@ -69,6 +69,7 @@ def suffix_flips(trace: Trace, order: Tensor) -> Tensor:
 def stepwise_flips(trace: Trace, order: Tensor, *, budget: int = BUDGET) -> Tensor:
     """The head run again for every prefix, many at a time, on the instances that have not flipped yet."""
     check_head(trace)
+    check_runs(trace)
     if trace.present.shape[1] == 0:
         return _never(trace)
     order = check_order(order, trace)

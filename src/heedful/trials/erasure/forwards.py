@@ -13,6 +13,7 @@ from heedful.errors import UserError
 from heedful.models.trace import Trace
 
 BUDGET = 2**28  # bytes of work space, besides what the head itself takes
+MOST_RUNS = 2**31  # items × slots of an instance whose head is run without each item: about a minute
 
 
 def two_sided(logits: Tensor) -> Tensor:
@@ -50,3 +51,13 @@ def check_head(trace: Trace) -> None:
     if bad.any():
         row = int(bad.nonzero()[0])
         raise UserError(f"The head of this trace gives logits that are NaN or infinite for row {row}.")
+
+
+def check_runs(trace: Trace) -> None:
+    """Refuse instances of so many items that to run the head once for each would take minutes."""
+    items = int(trace.item_counts.max()) if len(trace) else 0
+    if items * trace.mask.shape[1:].numel() > MOST_RUNS:
+        raise UserError(
+            f"A head that is not linear is run once for each of {items:,} items, which would take minutes an "
+            "instance: shorten the texts, or number slots as fewer items."
+        )

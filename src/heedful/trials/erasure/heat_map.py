@@ -25,6 +25,7 @@ Axes: B texts, M deletions, T words, S quarters, 1 for texts that were read in a
 from dataclasses import dataclass
 
 import torch
+from scipy.special import ndtri
 from torch import Tensor
 
 from heedful.trials.erasure.random_deletions import CHANCES, HALVES, PARTS, Deletions
@@ -34,6 +35,8 @@ GRAM = 2**22  # entries of the matrices of products held at once
 LIVE = 1 / 4  # of the strongest effect in a text, from which a word counts as one that matters
 TOLD = 5  # standard errors by which the strongest effect must stand out before words are called live or not
 DUST = 1e-9  # of a probability: effects below it are the rounding of sums
+LEAST = 0.05  # change of the probability from which a word is said to decide
+FALSE = 0.05  # chance of one such word in a text whose words do nothing
 SEEN = 1 / 5  # of the strongest paint in a text, from which a reader sees a word as painted
 
 
@@ -219,6 +222,13 @@ def _ridge(gram: Tensor, products: Tensor, squares: Tensor, rows: int, mask: Ten
 def _outside(parts: Tensor) -> Tensor:
     """For each quarter (axis 1) the sum over the others."""
     return parts.sum(1, keepdim=True) - parts
+
+
+def surely(effect: Tensor, error: Tensor, mask: Tensor) -> Tensor:
+    """The words (B,T) whose change matters and is surely not noise; `error` is (B,T) or (B,1)."""
+    words = mask.sum(1, keepdim=True).clamp(min=1).double()
+    errors = torch.from_numpy(ndtri(1 - FALSE / 2 / words.numpy()))
+    return mask & (effect.abs() >= LEAST) & (effect.abs() > errors * error)
 
 
 def painted(sizes: Tensor) -> Tensor:

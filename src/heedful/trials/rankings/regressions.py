@@ -28,7 +28,7 @@ from heedful.trials.erasure.random_deletions import (
     read_deletions,
 )
 from heedful.trials.erasure.rereading import Reader
-from heedful.trials.rankings.lime import RIDGE, kernel, weighted_ridge
+from heedful.trials.rankings.lime import RIDGE, kernel
 from heedful.trials.rankings.word_gradients import Doubted
 
 REGRESSIONS = ("lime", "shapley")
@@ -77,12 +77,15 @@ def lime_of(found: Deletions, mask: Tensor) -> Regressed:
     stay, words = there.sum(2), mask.sum(1, keepdim=True)
     drawn = ((stay > 0) & (stay < words)).double() / (words - 1)  # evenly over sizes
     weights = _mean_one(_by_chance(found, words, drawn) * kernel(stay / words))
-    scores, _ = weighted_ridge(there, found.said, weights)
     total = weights.sum(1, keepdim=True)
-    centred = there - (weights[..., None] * there).sum(1, keepdim=True) / total[..., None]
-    left = found.said - (weights * found.said).sum(1, keepdim=True) / total - _times(centred, scores)
-    inverse = torch.linalg.inv((weights[..., None] * centred).mT @ centred + RIDGE * _eye(mask))
-    return _with_errors(found, scores, inverse, (weights * left)[..., None] * centred, mask)
+    counted = weights[..., None] * there
+    centre = counted.sum(1) / total
+    said = found.said - (weights * found.said).sum(1, keepdim=True) / total
+    gram = counted.mT @ there - total[..., None] * centre[..., None] * centre[:, None]
+    inverse = _inverse(gram + RIDGE * _eye(mask))
+    scores = _times(inverse, _times(counted.mT, said))
+    left = said - _times(there, scores) + (centre * scores).sum(1, keepdim=True)
+    return _with_errors(found, scores, inverse, (weights * left)[..., None] * (there - centre[:, None]), mask)
 
 
 def shapley_of(found: Deletions, mask: Tensor, *, whole: Tensor, nothing: Tensor) -> Regressed:
@@ -92,18 +95,19 @@ def shapley_of(found: Deletions, mask: Tensor, *, whole: Tensor, nothing: Tensor
     inner = (stay > 0) & (stay < words)
     wanted = torch.where(inner, 1 / (stay * (words - stay)).where(inner, 1), 0.0)
     weights = _mean_one(_by_chance(found, words, wanted))
-    gram = (weights[..., None] * there).mT @ there
+    counted = weights[..., None] * there
+    gram = counted.mT @ there
     slack = TINY * gram.diagonal(dim1=1, dim2=2).sum(1)[:, None, None] + torch.finfo(gram.dtype).tiny
     # Padding has no deletions: a 1 in its place leaves it out.
-    inverse = torch.linalg.inv(gram + slack * _eye(mask) + torch.diag_embed((~mask).double()))
+    inverse = _inverse(gram + slack * _eye(mask) + torch.diag_embed((~mask).double()))
     inverse = inverse * mask[:, None] * mask[..., None]
-    free = _times(inverse, _times(there.mT, weights * (found.said - nothing[:, None])))
+    free = _times(inverse, _times(counted.mT, found.said - nothing[:, None]))
     ones = inverse.sum(2)
     share = ones / ones.sum(1, keepdim=True)
     scores = free + share * (whole - nothing - free.sum(1))[:, None]  # they add up
     left = found.said - nothing[:, None] - _times(there, scores)
     inverse = inverse - share[..., None] * ones[:, None]  # moves that keep the sum
-    return _with_errors(found, scores, inverse, (weights * left)[..., None] * there, mask)
+    return _with_errors(found, scores, inverse, left[..., None] * counted, mask)
 
 
 def _by_chance(found: Deletions, words: Tensor, wanted: Tensor) -> Tensor:
@@ -136,6 +140,11 @@ def _mean_one(weights: Tensor) -> Tensor:
 
 def _times(matrix: Tensor, vector: Tensor) -> Tensor:
     return (matrix @ vector[..., None])[..., 0]
+
+
+def _inverse(gram: Tensor) -> Tensor:
+    """Of symmetric positive matrices: a third of the work that any matrix takes."""
+    return torch.cholesky_inverse(torch.linalg.cholesky(gram))
 
 
 def _eye(mask: Tensor) -> Tensor:

@@ -21,12 +21,11 @@ function otherPainting({ verdict }, text) {
 
 // Where another painting is better: the text on which the two differ most, which is said. Else one in the middle.
 function chooseExample(audit) {
-  const { verdict, subject, instances } = audit;
-  const silent = verdict.classes.filter((one) => one.default).map((one) => subject.classes.indexOf(one.name));
+  const { verdict, instances } = audit;
   const [least, most] = EXAMPLE_WORDS;
   const fits = ({ words }) => words.length >= least && words.length <= most;
   const found = instances
-    .filter((text) => !silent.includes(text.decided) && rankingsOf(text).includes(verdict.shown))
+    .filter((text) => !text.said && rankingsOf(text).includes(verdict.shown))
     .map((text) => ({ text, other: otherPainting(audit, text) }))
     .map((one) => ({ ...one, apart: one.other ? paintApart(one.text, verdict.shown, one.other) : 0 }))
     .filter(({ apart }) => apart !== null);

@@ -7,6 +7,7 @@ const MARK = "Click words to mark them, and read the text again without them.";
 const STILL_READ =
   "The encoder below has still read an erased word, so the other words' values may speak of it: " +
   "deleting the word from the text can give another decision.";
+const NO_REASON = "The paint shows where the map looks, and is no reason.";
 const ALONE = "This model reads each word by itself: nothing of an erased word is left in the others.";
 
 function oneText(
@@ -230,6 +231,7 @@ function oneText(
     { class: "one-text" },
     choice,
     parts.decision,
+    text.said ? make("p", { class: "notice" }, `${text.said} ${NO_REASON}`) : null,
     parts.text,
     smallestSentence(text, classes, live),
     acts,

@@ -242,7 +242,8 @@ function listTexts() {
           make(
             "span",
             { class: "faint" },
-            `${isolated(classes[text.decided])}${goldOf(text, classes)} · distance ${plainNumber(text.disagreement)}`,
+            `${isolated(classes[text.decided])}${goldOf(text, classes)} · distance ${plainNumber(text.disagreement)}` +
+              (text.said ? " · no word decides" : ""),
           ),
         ],
         (event) => {

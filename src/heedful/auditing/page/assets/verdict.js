@@ -129,6 +129,7 @@ function insteadBox({ verdict, subject, data, methods }) {
       {},
       `It foretells ${share(instead.skill)} of what the best painting could on the same `,
       term("deleting", "deletions"),
+      instead.signed ? ` (with its own signs ${share(instead.signed)})` : "",
       instead.reading === "faithful"
         ? ", and may be shown as an explanation."
         : ": better, yet to be shown with care.",
