@@ -134,7 +134,7 @@ def test_help_does_not_load_torch():
 
 
 def test_no_two_test_files_have_one_name():
-    # pytest imports them by name alone: two of one name pass folder by folder, and the whole suite cannot be collected.
+    # pytest imports them by name alone: two of one name pass folder by folder, and together they stop it.
     names = [
         path.name
         for path in Path(__file__).parent.rglob("*.py")
