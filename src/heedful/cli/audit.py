@@ -7,27 +7,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from heedful.cli.asked import asked_by
+from heedful.cli.asked import how_to_decide, how_to_read_pairs
+from heedful.cli.flags import gathers
 from heedful.cli.options import (
     AsJson,
-    Chat,
     DataDir,
     Device,
-    Encoding,
-    LabelColumn,
     LabelMap,
-    Labels,
     LocalWorkers,
-    OneLabel,
     Scheduler,
     Seed,
-    SplitColumn,
-    System,
-    Template,
-    TestShare,
-    TextColumn,
-    TextPairColumn,
-    Threshold,
     count,
 )
 from heedful.cli.output import print_json, print_table, progress, say
@@ -44,6 +33,7 @@ if TYPE_CHECKING:
     from heedful.training.model_by_name import Asked
 
 
+@gathers(asked=how_to_decide, columns=how_to_read_pairs)
 def audit(
     subject: Annotated[
         str,
@@ -127,19 +117,9 @@ def audit(
             "--require", help="Exit with code 1 unless the reading is this or better: faithful, care."
         ),
     ] = None,
-    text: TextColumn = None,
-    text_pair: TextPairColumn = None,
-    label: LabelColumn = None,
-    split: SplitColumn = None,
-    encoding: Encoding = None,
-    test_share: TestShare = None,
+    columns: Any = None,
     label_map: LabelMap = None,
-    audit_label: OneLabel = None,
-    threshold: Threshold = None,
-    template: Template = None,
-    labels: Labels = None,
-    chat: Chat = False,
-    system: System = None,
+    asked: Any = None,
     data_dir: DataDir = None,
     seed: Seed = 0,
     scheduler: Scheduler = None,
@@ -163,16 +143,11 @@ def audit(
     from heedful.auditing.audited import label_reading
     from heedful.auditing.by_label import LabelAudits, audit_labels
     from heedful.auditing.whole import audit as run_audit
-    from heedful.data.columns import reading_options
     from heedful.data.label_matching import read_label_map
     from heedful.errors import UserError
     from heedful.study.cluster_streams import streams_on
 
     wanted = _wanted(require)
-    columns = reading_options(
-        text=text, text_pair=text_pair, label=label, split=split, encoding=encoding, test_share=test_share
-    )
-    asked = asked_by(audit_label, threshold, template, labels, chat=chat, system=system)
     where: dict[str, Any] = {"on": on, "learn": data is None, "data_dir": data_dir, **columns}
     source = data or subject
     several = _labels_at_once(subject, data, asked)

@@ -1,19 +1,12 @@
 """`heedful data`: which corpora there are, and what is in one."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from heedful.cli.options import (
-    AsJson,
-    DataDir,
-    Encoding,
-    LabelColumn,
-    Seed,
-    SplitColumn,
-    TestShare,
-    TextColumn,
-)
+from heedful.cli.asked import how_to_read
+from heedful.cli.flags import gathers
+from heedful.cli.options import AsJson, DataDir, Seed
 from heedful.cli.output import print_json, print_table, say
 
 if TYPE_CHECKING:
@@ -51,13 +44,10 @@ def list_corpora(as_json: AsJson = False, data_dir: DataDir = None) -> None:
 
 
 @app.command("show")
+@gathers(columns=how_to_read)
 def show_corpus(
     source: Annotated[str, typer.Argument(help="A corpus by name, a file, a folder, or hf:NAME.")],
-    text: TextColumn = None,
-    label: LabelColumn = None,
-    split: SplitColumn = None,
-    encoding: Encoding = None,
-    test_share: TestShare = None,
+    columns: Any = None,
     data_dir: DataDir = None,
     seed: Seed = 0,
     as_json: AsJson = False,
@@ -67,12 +57,10 @@ def show_corpus(
     Example: `heedful data show sst`, or `heedful data show reviews.csv --text body --label stars`
     """
     from heedful.data import load_data
-    from heedful.data.columns import reading_options
     from heedful.data.summary import summarise
     from heedful.data.words import rules_for
 
-    said = reading_options(text=text, label=label, split=split, encoding=encoding, test_share=test_share)
-    corpus = load_data(source, data_dir=data_dir, seed=seed, **said)
+    corpus = load_data(source, data_dir=data_dir, seed=seed, **columns)
     summary = summarise(corpus, rules=rules_for(corpus.texts))
     if as_json:
         print_json(summary.to_dict())

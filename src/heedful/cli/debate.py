@@ -1,36 +1,26 @@
 """`heedful debate`: every test of the debate about attention, on one's own corpus or run."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from heedful.cli.asked import asked_by
+from heedful.cli.asked import how_to_decide, how_to_read_pairs
+from heedful.cli.flags import gathers
 from heedful.cli.options import (
     AsJson,
-    Chat,
     DataDir,
     Device,
-    Encoding,
-    LabelColumn,
     LabelMap,
-    Labels,
-    OneLabel,
     Seed,
-    SplitColumn,
-    System,
-    Template,
-    TestShare,
-    TextColumn,
-    TextPairColumn,
-    Threshold,
+    Workers,
     count,
 )
 from heedful.cli.output import print_json, print_table, progress, say
 from heedful.cli.places import default_folder
 from heedful.cli.reproduce import show_models
 from heedful.cli.stopping import can_be_stopped
-from heedful.settings import MOST_SEEDS, MOST_WORKERS
+from heedful.settings import MOST_SEEDS
 
 if TYPE_CHECKING:
     from heedful.papers.debate.forecast import Estimate
@@ -39,6 +29,7 @@ if TYPE_CHECKING:
 SCHEMA = 1
 
 
+@gathers(asked=how_to_decide, columns=how_to_read_pairs)
 def debate(
     source: Annotated[
         str,
@@ -73,22 +64,10 @@ def debate(
         Path | None,
         typer.Option("--out", help="Folder for everything. Default: debate in the run, or in runs."),
     ] = None,
-    workers: Annotated[
-        int | None, count("--workers", most=MOST_WORKERS, help="Trainings at a time. Default: one a core.")
-    ] = None,
+    workers: Workers = None,
     data_dir: DataDir = None,
-    text: TextColumn = None,
-    text_pair: TextPairColumn = None,
-    label: LabelColumn = None,
-    split: SplitColumn = None,
-    encoding: Encoding = None,
-    test_share: TestShare = None,
-    audit_label: OneLabel = None,
-    threshold: Threshold = None,
-    template: Template = None,
-    labels: Labels = None,
-    chat: Chat = False,
-    system: System = None,
+    columns: Any = None,
+    asked: Any = None,
     seed: Seed = 0,
     device: Device = "cpu",
     as_json: AsJson = False,
@@ -102,7 +81,6 @@ def debate(
     Example: `heedful debate sst --only agreement,adversary`, or `heedful debate runs/mine --quick`, or
     `heedful debate hf:distilbert-base-uncased-finetuned-sst-2-english --data sst`
     """
-    from heedful.data.columns import reading_options
     from heedful.data.label_matching import read_label_map
     from heedful.papers.debate.forecast import estimate
     from heedful.papers.debate.holding import check, hold
@@ -123,15 +101,8 @@ def debate(
         device=device,
         label_map=None if label_map is None else read_label_map(label_map),
         level=level,
-        asked_of=asked_by(audit_label, threshold, template, labels, chat=chat, system=system),
-        columns=reading_options(
-            text=text,
-            text_pair=text_pair,
-            label=label,
-            split=split,
-            encoding=encoding,
-            test_share=test_share,
-        ),
+        asked_of=asked,
+        columns=columns,
     )
     folder = out or _default(source, prepared.run is not None, prepared.trainings.models[0], quick)
     bench = prepared.bench(

@@ -6,25 +6,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from heedful.cli.asked import asked_by
+from heedful.cli.asked import how_to_decide
+from heedful.cli.flags import gathers
 from heedful.cli.options import (
     AsJson,
-    Chat,
     DataDir,
     Device,
     Encoding,
     LabelColumn,
     LabelMap,
-    Labels,
     LocalWorkers,
-    OneLabel,
     Scheduler,
     Seed,
-    System,
-    Template,
     TextColumn,
     TextPairColumn,
-    Threshold,
     count,
 )
 from heedful.cli.output import print_json, print_table, progress, say
@@ -38,6 +33,7 @@ if TYPE_CHECKING:
 SCHEMA = 1
 
 
+@gathers(asked=how_to_decide)
 def erase(
     subject: Annotated[str, typer.Argument(help="A run folder, or hf:NAME with --data.")],
     data: Annotated[
@@ -80,12 +76,7 @@ def erase(
     ] = None,
     encoding: Encoding = None,
     label_map: LabelMap = None,
-    audit_label: OneLabel = None,
-    threshold: Threshold = None,
-    template: Template = None,
-    labels: Labels = None,
-    chat: Chat = False,
-    system: System = None,
+    asked: Any = None,
     data_dir: DataDir = None,
     seed: Seed = 0,
     scheduler: Scheduler = None,
@@ -134,7 +125,7 @@ def erase(
                 text=text, text_pair=text_pair, label=label, split=split_column, encoding=encoding
             ),
             label_map=None if label_map is None else read_label_map(label_map),
-            asked_of=asked_by(audit_label, threshold, template, labels, chat=chat, system=system),
+            asked_of=asked,
             progress=progress,
         )
     streamed, found, where = erased.streamed, erased.findings, erased.coordinates

@@ -1,11 +1,12 @@
 """`heedful explain`: one text, painted in the terminal by attention and by polarity."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from heedful.cli.asked import asked_by
-from heedful.cli.options import AsJson, Chat, Device, Labels, OneLabel, Seed, System, Template, Threshold
+from heedful.cli.asked import how_to_decide
+from heedful.cli.flags import gathers
+from heedful.cli.options import AsJson, Device, Seed
 from heedful.cli.output import print_json
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ SHOWN_PAIR = " ⁄ "  # between the two texts of a pair
 SCHEMA = 2  # since 2 the scores of another ranking stand apart from attention
 
 
+@gathers(asked=how_to_decide)
 def explain(
     run: Annotated[
         str, typer.Argument(help="A run folder, as `heedful train` leaves it, or hf:PATH_OR_NAME.")
@@ -29,12 +31,7 @@ def explain(
     text_pair: Annotated[
         str | None, typer.Option("--text-pair", help="A second text, decided together with the first.")
     ] = None,
-    audit_label: OneLabel = None,
-    threshold: Threshold = None,
-    template: Template = None,
-    labels: Labels = None,
-    chat: Chat = False,
-    system: System = None,
+    asked: Any = None,
     seed: Seed = 0,
     device: Device = "cpu",
     as_json: AsJson = False,
@@ -48,7 +45,6 @@ def explain(
     from heedful.training.opening import open_any
     from heedful.trials.explaining import explained
 
-    asked = asked_by(audit_label, threshold, template, labels, chat=chat, system=system)
     whole = text if text_pair is None else paired(text, text_pair)
     reading = explained(open_any(run, device=device, asked=asked).subject, whole, by, seed=seed)
     if as_json:

@@ -1,4 +1,4 @@
-"""Flags made from the fields of settings, so that Python, TOML and the command line cannot disagree."""
+"""Options that a command does not list itself: of functions, and of the fields of settings."""
 
 import inspect
 import types
@@ -10,33 +10,58 @@ import typer
 
 from heedful.settings import Choice, choices
 
+Command = Callable[..., None]
 LEFT_OUT = {"seed"}  # every command has its own --seed
 
 
-def takes_settings(*classes: type) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a command one option for each field of these settings; it gets those used, as `changes`."""
+def gathers(**makers: Callable[..., Any]) -> Callable[[Command], Command]:
+    """Give a command the options that are arguments of these functions, each in the place of one argument.
 
-    def decorate(command: Callable[..., None]) -> Callable[..., None]:
-        own = inspect.signature(command)
+    With `gathers(asked=how_to_decide)` the command's `asked` is what `how_to_decide` returns.
+    """
+    options = {into: inspect.signature(make).parameters for into, make in makers.items()}
 
-        def run(**arguments: Any) -> None:
-            given = {name: arguments.pop(name) for name in list(arguments) if name not in own.parameters}
-            changes = {name: value for name, value in given.items() if value is not None and value != []}
-            command(**arguments, changes=changes)
+    def decorate(command: Command) -> Command:
+        own = inspect.signature(command).parameters
 
-        kept = [parameter for parameter in own.parameters.values() if parameter.name != "changes"]
-        made = [
-            _option(choice, panel=f"{cls.__name__.removesuffix('Settings')} settings (default: the preset's)")
-            for cls in classes
-            for choice in choices(cls)
-            if choice.name not in LEFT_OUT | own.parameters.keys()
+        def run(**given: Any) -> None:
+            made = {
+                into: make(**{name: given.pop(name) for name in options[into]})
+                for into, make in makers.items()
+            }
+            command(**given, **made)
+
+        all_of_it = [
+            option.replace(kind=option.KEYWORD_ONLY)
+            for name, parameter in own.items()
+            for option in (options[name].values() if name in makers else [parameter])
         ]
         run.__name__, run.__doc__ = command.__name__, command.__doc__
-        run.__signature__ = inspect.Signature([*kept, *made])  # type: ignore[attr-defined]
-        run.__annotations__ = {parameter.name: parameter.annotation for parameter in [*kept, *made]}
+        run.__signature__ = inspect.Signature(all_of_it)  # type: ignore[attr-defined]
+        run.__annotations__ = {option.name: option.annotation for option in all_of_it}
         return run
 
     return decorate
+
+
+def fields_of(*classes: type) -> Callable[..., dict[str, Any]]:
+    """A function with one option for each field of these settings, which gives those that were used.
+
+    So Python, TOML and the command line cannot disagree.
+    """
+
+    def used(**given: Any) -> dict[str, Any]:
+        return {name: value for name, value in given.items() if value is not None and value != []}
+
+    used.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [
+            _option(choice, panel=f"{cls.__name__.removesuffix('Settings')} settings (default: the preset's)")
+            for cls in classes
+            for choice in choices(cls)
+            if choice.name not in LEFT_OUT
+        ]
+    )
+    return used
 
 
 def _option(choice: Choice, *, panel: str) -> inspect.Parameter:

@@ -1,24 +1,19 @@
 """`heedful heads`: every layer and head of a transformer on a grid, with intervals."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from heedful.cli.asked import asked_by
+from heedful.cli.asked import how_to_decide
+from heedful.cli.flags import gathers
 from heedful.cli.options import (
     AsJson,
-    Chat,
     DataDir,
     Device,
-    Labels,
-    OneLabel,
     Seed,
-    System,
-    Template,
     TextColumn,
     TextPairColumn,
-    Threshold,
     count,
 )
 from heedful.cli.output import print_json, print_table, progress, say
@@ -26,6 +21,7 @@ from heedful.cli.output import print_json, print_table, progress, say
 SHOWN = 8  # heads that the terminal lists
 
 
+@gathers(asked=how_to_decide)
 def heads(
     model: Annotated[str, typer.Argument(help="hf:FOLDER_OR_NAME, a transformer that classifies texts.")],
     data: Annotated[str, typer.Argument(help="Texts: a file, or a corpus by name. Labels are not needed.")],
@@ -35,12 +31,7 @@ def heads(
     out: Annotated[
         Path | None, typer.Option("--out", help="Folder for table and figure. Default: heads/MODEL.")
     ] = None,
-    audit_label: OneLabel = None,
-    threshold: Threshold = None,
-    template: Template = None,
-    labels: Labels = None,
-    chat: Chat = False,
-    system: System = None,
+    asked: Any = None,
     data_dir: DataDir = None,
     seed: Seed = 0,
     device: Device = "cpu",
@@ -63,7 +54,6 @@ def heads(
 
     name = model if is_of_hub(model) or (Path(model) / "settings.toml").exists() else f"hf:{model}"
     texts = _texts(data, text=text, text_pair=text_pair, data_dir=data_dir)
-    asked = asked_by(audit_label, threshold, template, labels, chat=chat, system=system)
     subject = check_heads(open_model(name, device=device, asked=asked))
     rows = sample_rows(len(texts), limit, seed=seed)
     parts = []

@@ -1,25 +1,20 @@
 """`heedful highlight`: for every text the words that decide, ready to be shown to people."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from heedful.cli.asked import asked_by
+from heedful.cli.asked import how_to_decide
+from heedful.cli.flags import gathers
 from heedful.cli.options import (
     AsJson,
-    Chat,
     DataDir,
     Device,
     Encoding,
-    Labels,
-    OneLabel,
     Seed,
-    System,
-    Template,
     TextColumn,
     TextPairColumn,
-    Threshold,
 )
 from heedful.cli.output import print_json, progress, say
 from heedful.cli.stopping import can_be_stopped
@@ -30,6 +25,7 @@ if TYPE_CHECKING:
 SCHEMA = 1
 
 
+@gathers(asked=how_to_decide)
 def highlight(
     model: Annotated[str, typer.Argument(help="A run folder, or hf:PATH_OR_NAME.")],
     texts: Annotated[
@@ -63,12 +59,7 @@ def highlight(
     on: Annotated[
         str, typer.Option("--on", help="The split of a named corpus: train, dev or test.")
     ] = "test",
-    audit_label: OneLabel = None,
-    threshold: Threshold = None,
-    template: Template = None,
-    labels: Labels = None,
-    chat: Chat = False,
-    system: System = None,
+    asked: Any = None,
     data_dir: DataDir = None,
     seed: Seed = 0,
     device: Device = "cpu",
@@ -86,7 +77,6 @@ def highlight(
     from heedful.highlights.making import highlight_files
     from heedful.highlights.texts import open_texts
 
-    asked = asked_by(audit_label, threshold, template, labels, chat=chat, system=system)
     found = open_texts(texts, text=text, text_pair=text_pair, encoding=encoding, on=on, data_dir=data_dir)
     for note in found.notes:
         say(note)

@@ -33,23 +33,10 @@ TextPairColumn = Annotated[
 LabelColumn = Annotated[
     str | None, typer.Option("--label", help="Column with the labels. Default: guessed, and said.")
 ]
-SplitColumn = Annotated[
-    str | None,
-    typer.Option(
-        "--split", help="Column with train, dev or test. Default: guessed; without one, a seeded split."
-    ),
-]
 Encoding = Annotated[
     str | None,
     typer.Option(
         "--encoding", help="Encoding of a text file, such as gb18030. Default: recognised, and said."
-    ),
-]
-TestShare = Annotated[
-    float | None,
-    typer.Option(
-        "--test-share",
-        help="Part of the rows kept for test if the file has no split. Default: a tenth, more of few rows.",
     ),
 ]
 LabelMap = Annotated[
@@ -68,21 +55,4 @@ Scheduler = Annotated[
         "--scheduler",
         help="Work on a Dask cluster: its tcp://HOST:PORT, or local to start one. Default: no cluster.",
     ),
-]
-Template = Annotated[
-    Path | None,
-    typer.Option("--template", help="File with a prompt around {text}: audits a language model by it."),
-]
-Labels = Annotated[
-    str | None, typer.Option("--labels", help='Answers of a prompted language model, such as "good,bad".')
-]
-Chat = Annotated[bool, typer.Option("--chat", help="Give the template in the model's own chat format.")]
-System = Annotated[
-    str | None, typer.Option("--system", help="With --chat: the system message that comes first.")
-]
-OneLabel = Annotated[
-    str | None, typer.Option("--audit-label", help="The label to audit, where a model gives several at once.")
-]
-Threshold = Annotated[
-    float | None, typer.Option("--threshold", help="Audit a regression as a decision above this number.")
 ]

@@ -5,18 +5,9 @@ from typing import Annotated, Any
 
 import typer
 
-from heedful.cli.flags import takes_settings
-from heedful.cli.options import (
-    AsJson,
-    DataDir,
-    Device,
-    Encoding,
-    LabelColumn,
-    Seed,
-    SplitColumn,
-    TestShare,
-    TextColumn,
-)
+from heedful.cli.asked import how_to_read
+from heedful.cli.flags import fields_of, gathers
+from heedful.cli.options import AsJson, DataDir, Device, Seed
 from heedful.cli.output import print_json, say
 from heedful.cli.places import default_folder
 from heedful.cli.stopping import can_be_stopped
@@ -25,7 +16,7 @@ from heedful.models.settings import ModelSettings
 from heedful.training.settings import TrainingSettings
 
 
-@takes_settings(ModelSettings, TrainingSettings)
+@gathers(columns=how_to_read, changes=fields_of(ModelSettings, TrainingSettings))
 def train(
     source: Annotated[str, typer.Argument(help="A corpus by name, a file, a folder, or hf:NAME.")],
     model: Annotated[
@@ -43,16 +34,12 @@ def train(
             "--deterministic", help="Use one thread: the same bits on any number of cores, more slowly."
         ),
     ] = False,
-    text: TextColumn = None,
-    label: LabelColumn = None,
-    split: SplitColumn = None,
-    encoding: Encoding = None,
-    test_share: TestShare = None,
+    columns: Any = None,
     data_dir: DataDir = None,
     seed: Seed = 0,
     device: Device = "cpu",
     as_json: AsJson = False,
-    changes: dict[str, Any] | None = None,
+    changes: Any = None,
 ) -> None:
     """Train a classifier: the dev split chooses the epoch, the test split is looked at once, at the end.
 
@@ -74,14 +61,10 @@ def train(
             device=device,
             callbacks=[progress, *([Watch()] if watch else [])],
             seed=seed,
-            text=text,
-            label=label,
-            split=split,
-            encoding=encoding,
-            test_share=test_share,
             deterministic=deterministic,
             say=say,
-            **(changes or {}),
+            **columns,
+            **changes,
         )
     if as_json:
         print_json({"schema": 1, **run.result, "out": str(folder)})
