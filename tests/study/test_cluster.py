@@ -301,6 +301,20 @@ def test_what_is_no_address_never_reaches_dask_whose_client_would_complain_at_th
         cluster_module.count_workers(address)
 
 
+@pytest.mark.parametrize("host", ["NONSENSE.invalid", "192.0.2.1", "", "a" * 300, "a\0b"])
+def test_a_host_at_which_no_worker_can_listen_is_refused_before_anything_waits(host, monkeypatch):
+    async def wait(*arguments: object) -> None:
+        raise AssertionError("it waited for its scheduler")
+
+    monkeypatch.setattr("heedful.study.cluster_workers._serve", wait)
+    refused = CliRunner().invoke(app, ["worker", "tcp://127.0.0.1:9", "--host", host])
+    assert refused.exit_code == 2, refused.output
+    assert refused.stderr.strip().endswith(f"--host {host!r}: it is no address of this machine.")
+    for ours in ("127.0.0.1", "localhost", "0.0.0.0"):
+        waits = CliRunner().invoke(app, ["worker", "tcp://127.0.0.1:9", "--host", ours])
+        assert isinstance(waits.exception, AssertionError)
+
+
 @pytest.mark.slow  # Dask tries for ten seconds
 def test_a_scheduler_that_is_not_there_and_workers_that_are_not_ours_are_sentences(study_file, tmp_path):
     command = ["sweep", str(study_file), "--out", str(tmp_path / "out"), "--scheduler"]

@@ -6,6 +6,7 @@ one waits for the scheduler to come back.
 
 import asyncio
 import logging
+import socket
 from collections.abc import Callable
 from contextlib import suppress
 from urllib.parse import urlsplit
@@ -43,6 +44,8 @@ def serve_workers(
             f"{address} is another machine, which must reach the workers, and so can others: name the "
             "address at which they listen here, with --host, in a network that you trust."
         )
+    if host is not None and not _is_ours(host):
+        raise UserError(f"Workers cannot listen at --host {host!r}: it is no address of this machine.")
     quietly()
     with dask.config.set({"distributed.nanny.pre-spawn-environ": ONE_THREAD}):
         asyncio.run(_serve(address, workers or cores(), host or LOOPBACK, say))
@@ -102,6 +105,18 @@ class _Nanny(Nanny):
             await child.process.kill()
         else:
             await super().kill(timeout=timeout, reason=reason)
+
+
+def _is_ours(host: str) -> bool:
+    """Whether a server can listen at this name or address; asked before anything waits for a scheduler."""
+    if not host:
+        return False
+    with suppress(OSError, ValueError):  # a name that nobody knows, or that is none
+        for family, kind, protocol, _, place in socket.getaddrinfo(host, 0, type=socket.SOCK_STREAM):
+            with suppress(OSError), socket.socket(family, kind, protocol) as server:
+                server.bind(place)
+                return True
+    return False
 
 
 async def _is_there(address: str) -> bool:
