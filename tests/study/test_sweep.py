@@ -8,6 +8,7 @@ import sys
 import time
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -58,8 +59,17 @@ def begin():
     """Start a sweep as the leader of its own group of processes, of which nothing is left after the test."""
     started = []
 
-    def start(program: Path, study: Path, folder: Path, *more: str) -> subprocess.Popen:
-        started.append(start_sweep(program, study, folder, *more))
+    def start(*command: object, **more: Any) -> subprocess.Popen:
+        started.append(
+            subprocess.Popen(
+                [sys.executable, *map(str, command)],
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+                start_new_session=True,
+                **more,
+            )
+        )
         return started[-1]
 
     yield start
@@ -67,16 +77,6 @@ def begin():
         with suppress(ProcessLookupError):
             os.killpg(sweep.pid, signal.SIGKILL)
         sweep.communicate()
-
-
-def start_sweep(program: Path, study: Path, folder: Path, *more: str) -> subprocess.Popen:
-    return subprocess.Popen(
-        [sys.executable, str(program), str(study), str(folder), *more],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
 
 
 def alone(study, cell, **more):
@@ -245,18 +245,11 @@ def test_a_killed_sweep_takes_its_workers_along_and_goes_on_by_cells(study_file,
 
 @pytest.mark.slow
 @linux
-def test_ctrl_c_ends_a_sweep_and_its_workers_at_once(study_file, tmp_path):
+def test_ctrl_c_ends_a_sweep_and_its_workers_at_once(begin, study_file, tmp_path):
     content = study_file.read_text().replace("epochs = 2", "epochs = 1000000")
     study_file.write_text(content)
-    command = [sys.executable, "-m", "heedful", "sweep", str(study_file), "--out", str(tmp_path / "out")]
-    sweep = subprocess.Popen(
-        [*command, "--workers", "2"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-        preexec_fn=hear_ctrl_c,
-    )
+    command = ["-m", "heedful", "sweep", study_file, "--out", tmp_path / "out", "--workers", "2"]
+    sweep = begin(*command, preexec_fn=hear_ctrl_c)
     wait_for(lambda: len(children(sweep.pid)) >= 3)  # two workers and multiprocessing's resource tracker
     workers = children(sweep.pid)
     time.sleep(0.5)
