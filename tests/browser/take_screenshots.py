@@ -1,10 +1,12 @@
 """Take the pictures of docs/screenshots.
 
     python tests/browser/take_screenshots.py AUDIT SERVED CLASSIFIER NO_TEXTS [FOLDER]
+    python tests/browser/take_screenshots.py --highlights PAGE [FOLDER]
 
 AUDIT is an audit's folder, SERVED the address of a running `heedful serve` of a run or a sweep, CLASSIFIER
 the audit of a Hugging Face classifier, NO_TEXTS one made with --no-texts. Hostile words come from the tests'
 example. Wide pictures are 1280 pixels wide, narrow ones 390.
+PAGE is what `heedful highlight` wrote.
 Look at the pictures before they are kept.
 """
 
@@ -12,6 +14,7 @@ import json
 import shutil
 import sys
 import tempfile
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -70,21 +73,34 @@ def hostile_page(folder: Path) -> str:
     return f"{write_page(folder).as_uri()}#text={number}"
 
 
+def keep_in(folder: Path, page: Page, name: str, *, whole: bool = False, colours: int = 48) -> None:
+    page.wait_for_timeout(200)
+    path = folder / f"{name}.png"
+    page.screenshot(path=path, full_page=whole)
+    with Image.open(path) as picture:
+        fewer = picture.convert("RGB").quantize(colours)
+    fewer.save(path, optimize=True)
+    assert path.stat().st_size <= 100_000, f"{path} is too large"
+
+
+def take_highlights(highlights: Path, folder: Path) -> None:
+    """The top of a page of `heedful highlight`, which has no script and so says nothing when it is ready."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        for size, name in ((WIDE, "highlights"), (NARROW, "highlights-narrow")):
+            page = browser.new_page(viewport=size)
+            page.goto(highlights.resolve().as_uri())
+            keep_in(folder, page, name, colours=192)  # thin lines keep their own
+        browser.close()
+
+
 def take(audit: Path, served: str, classifier: Path, no_texts: Path, folder: Path) -> None:
     """Every state once, each at most 100 kB."""
     page_file = (audit / "index.html").resolve().as_uri()
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
 
-        def keep(page: Page, name: str, *, whole: bool = False) -> None:
-            page.wait_for_timeout(200)
-            path = folder / f"{name}.png"
-            page.screenshot(path=path, full_page=whole)
-            with Image.open(path) as picture:
-                fewer = picture.convert("RGB").quantize(48)
-            fewer.save(path, optimize=True)
-            assert path.stat().st_size <= 100_000, f"{path} is too large"
-
+        keep = partial(keep_in, folder)
         page = open_page(browser, page_file, viewport=WIDE)
         keep(page, "first-screen")
         for part in ("accuracy", "questions"):
@@ -133,7 +149,15 @@ def take(audit: Path, served: str, classifier: Path, no_texts: Path, folder: Pat
 
 
 if __name__ == "__main__":
-    audit, served, classifier, no_texts, *place = sys.argv[1:]
-    take(
-        Path(audit), served, Path(classifier), Path(no_texts), Path(place[0] if place else "docs/screenshots")
-    )
+    if sys.argv[1] == "--highlights":
+        highlights, *place = sys.argv[2:]
+        take_highlights(Path(highlights), Path(place[0] if place else "docs/screenshots"))
+    else:
+        audit, served, classifier, no_texts, *place = sys.argv[1:]
+        take(
+            Path(audit),
+            served,
+            Path(classifier),
+            Path(no_texts),
+            Path(place[0] if place else "docs/screenshots"),
+        )
