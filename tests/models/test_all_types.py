@@ -59,6 +59,7 @@ def read_type(kind):
             last = find_last_layer(runner, entry, texts)
         except LookupError:
             return entry.way.name, entry.position, "not at all"
+        assert last.gives_logits == last.one_row  # a pass may end at the row wherever the row is enough
         return entry.way.name, entry.position, "one row" if last.one_row else "one layer"
 
 

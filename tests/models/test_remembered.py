@@ -25,9 +25,9 @@ def subject():
 def read(subject, monkeypatch):
     """How many texts went through the network so far, one number a call."""
     counts = []
-    run = subject.runner.logits
+    run = subject.last.logits
     monkeypatch.setattr(
-        subject.runner, "logits", lambda inputs: counts.append(len(inputs["input_ids"])) or run(inputs)
+        subject.last, "logits", lambda inputs: counts.append(len(inputs["input_ids"])) or run(inputs)
     )
     return counts
 

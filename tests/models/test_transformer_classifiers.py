@@ -94,6 +94,71 @@ def test_the_way_the_position_and_the_layer_are_found(subject):
     assert subject.way in subject.notes[0]
 
 
+def test_a_pass_that_ends_at_the_deciding_row_gives_the_logits_of_a_whole_one(subject):
+    assert subject.last.gives_logits == subject.last.one_row
+    batch = subject.encode([*TEXTS, "two film plot", "the film " * 40])  # the last one is cut off
+    whole = subject.logits(batch).detach()  # a gradient may be asked for: all rows are computed
+    layers = [part for part in subject.network.modules() if isinstance(part, torch.nn.Linear)]
+    places = []
+    hooks = [
+        layer.register_forward_hook(lambda _, args, out: places.append(out[..., 0].numel()))
+        for layer in layers
+    ]
+    subject.logits(batch)
+    all_rows, places[:] = sum(places), []
+    with torch.no_grad():
+        found = subject.logits(batch)
+    for hook in hooks:
+        hook.remove()
+    torch.testing.assert_close(found, whole, atol=1e-5, rtol=1e-5)
+    if subject.last.one_row:
+        assert sum(places) < all_rows
+    with torch.no_grad():
+        for row, text in enumerate(TEXTS):  # alone as in company
+            torch.testing.assert_close(subject.logits(subject.encode([text]))[0], found[row])
+
+
+def test_a_pass_that_ends_early_leaves_the_network_as_it_was(subjects):
+    subject = subjects["t5"]
+    batch = subject.encode(TEXTS)
+    with torch.no_grad():
+        before = directly(subject, TEXTS)
+        subject.logits(batch)
+        assert torch.equal(directly(subject, TEXTS), before)
+    assert not any(
+        part._forward_hooks or part._forward_pre_hooks or "forward" in vars(part)
+        for part in subject.network.modules()
+    )
+
+
+def test_with_dropout_every_row_is_computed(subjects, monkeypatch):
+    subject = subjects["bert"]
+    monkeypatch.setattr(subject.last, "logits", lambda inputs: pytest.fail("ended early"))
+    dropout = subject.network.dropout
+    dropout.train()
+    try:
+        with torch.no_grad():
+            subject.logits(subject.encode(TEXTS))
+    finally:
+        dropout.eval()
+
+
+def test_two_threads_read_at_once_as_one_after_the_other(subjects):
+    from concurrent.futures import ThreadPoolExecutor
+
+    subject = subjects["bert"]
+
+    def read(text):
+        with torch.no_grad():
+            return subject.logits(subject.encode([text]))
+
+    texts = TEXTS * 20
+    alone = [read(text) for text in texts]
+    with ThreadPoolExecutor(4) as pool:
+        for one, other in zip(alone, pool.map(read, texts), strict=True):
+            torch.testing.assert_close(one, other)
+
+
 def test_erasing_in_the_layer_is_masking_there_and_nowhere_else(subjects):
     """Against the network run with the last layer's weight of one word put to 0 and renormalised by hand."""
     subject = subjects["bert"]
@@ -233,10 +298,13 @@ def test_the_kernel_of_the_network_is_put_back_and_the_fused_one_is_used_where_i
     hook = network.bert.encoder.layer[0].register_forward_pre_hook(
         lambda *_: used.append(network.config._attn_implementation)
     )
-    subject.logits(batch)
+    subject.runner.logits(subject.groups(batch)[0].inputs)
     subject.trace(batch)
+    with torch.no_grad():
+        subject.logits(batch)
     hook.remove()
-    assert used == ["sdpa"] * 3 + ["heedful"] * 3  # three lengths
+    # Three lengths; the deciding row of each is run by itself.
+    assert used == ["sdpa"] + ["heedful"] * 3 + ["heedful-fused", "heedful"] * 3
     assert network.config._attn_implementation == kernel
 
 
@@ -253,6 +321,11 @@ def test_nothing_is_left_attached_also_after_an_error(subjects, family, monkeypa
     before = attached()
     assert before[:2] == (0, 0)
     trace = subject.trace(batch)
+
+    def without_gradient():
+        with torch.no_grad():
+            subject.logits(batch)
+
     for module in network.modules():  # the classifier is called last, when everything is in place
         if type(module) is torch.nn.Linear and module.out_features == 2:
             # In the table itself: undoing an attribute would delete it, and leave the shared network without.
@@ -263,11 +336,18 @@ def test_nothing_is_left_attached_also_after_an_error(subjects, family, monkeypa
         lambda: trace.logits(),
         lambda: subject.logits(batch, subject.embed(batch)),
         lambda: subject.word_attention(batch),
+        without_gradient,
     ]
     for call in calls:
         with pytest.raises((TypeError, AttributeError)):
             call()
         assert attached() == before
+    monkeypatch.undo()
+    first = next(module for module in network.modules() if type(module) is torch.nn.Linear)
+    monkeypatch.setitem(first._parameters, "weight", None)  # before the last attention
+    with pytest.raises((TypeError, AttributeError)):
+        without_gradient()
+    assert attached() == before
 
 
 @pytest.mark.parametrize("family", ["bert", "t5"])

@@ -92,7 +92,8 @@ def audit_passes(subject: TransformerSubject, corpus: Corpus, *, texts: int, see
     every = corpus.split("test").texts
     chosen = [every[row] for row in sample_rows(len(every), texts, seed=seed)]
     with counted(subject.network) as plain, torch.no_grad():
-        subject.logits(subject.encode(chosen))
+        for group in subject.groups(subject.encode(chosen)):
+            subject.runner.logits(group.inputs)
     one = sum(plain.forth.values())
     begun = time.perf_counter()
     with TemporaryDirectory() as folder, counted(subject.network) as found:

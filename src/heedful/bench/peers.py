@@ -124,13 +124,14 @@ class Peers:
 
 @contextmanager
 def evaluations_of(network: Any) -> Iterator[Callable[[], int]]:
-    """Counts the texts that a network reads, whoever asks."""
+    """Counts the texts that a network reads, whoever asks; a deciding row run by itself is part of one."""
     count = 0
 
     def counted(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         nonlocal count
         given = [kwargs.get("input_ids"), kwargs.get("inputs_embeds"), *args]
-        count += next(len(one) for one in given if one is not None)
+        read = next(one for one in given if one is not None)
+        count += len(read) if read.shape[1] > 1 else 0
 
     hook = network.register_forward_pre_hook(counted, with_kwargs=True)
     try:

@@ -9,11 +9,13 @@ the last layer put in its place:
 - `LastLayer.from_weights` runs the last layer on the whole text, with the row's weights put in. This serves
   where values are not seen, or where a layer does more than attend. Here a trace's values are the unit
   vectors, so that what is attended is the weights themselves.
+- `LastLayer.logits` reads a text that nobody wants a trace of: the pass ends at the deciding row of the last
+  attention, and the rest is run for that row alone. All other rows of the last layer are saved.
 
-Neither is trusted before it has given the network's own logits, and those of a full pass under other weights.
+None is trusted before it has given the network's own logits; the first two also under other weights.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -22,12 +24,13 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from heedful.models.transformers.interface import AttentionInterfaceWay
+from heedful.models.transformers.interface import AttentionInterfaceWay, Row
 from heedful.models.transformers.network import Runner
 from heedful.models.transformers.probing import Entry, Inputs
-from heedful.models.transformers.tapping import Call
+from heedful.models.transformers.tapping import SWITCHING, Call
 
 PIECES = 8192  # run at once by a head
+ROUNDING = 2e-6  # of logits, relative to the largest
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,6 +128,7 @@ class LastLayer:
     def __init__(self, runner: Runner, entry: Entry, layer: Layer, *, one_row: bool) -> None:
         self.runner, self.entry, self.layer, self.one_row = runner, entry, layer, one_row
         self.row = 0 if entry.position == "first" else -1
+        self.gives_logits = False  # whether `logits` has proved to give those of the whole network
 
     @torch.no_grad()
     def see(self, inputs: Inputs) -> Seen:
@@ -145,6 +149,23 @@ class LastLayer:
         with self._put(keep), self.entry.way.tapped(self.runner.network, look):
             self.runner(inputs)
         return Seen(kept["weights"], kept["values"], kept["states"], tuple(kept["before"]))
+
+    def logits(self, inputs: Inputs) -> Tensor:
+        """The logits (G,K) of texts of equal length: of the last layer the deciding row alone is computed."""
+        assert isinstance(self.entry.way, AttentionInterfaceWay)
+        asked = Row(self.entry.calls - 1, self.layer.inner, self.row)
+        states: list[Tensor] = []
+
+        def keep(given: Tensor) -> Tensor:
+            states.append(given[:, self.row])
+            return given
+
+        network, fused = self.runner.network, self.runner.attends == "sdpa"
+        with SWITCHING:
+            with self.entry.way.until(network, asked, fused=fused), self._put(keep):
+                self.runner(inputs)
+            assert asked.attended is not None
+            return self.from_attended(asked.attended, states[-1], asked.before, self.dummy(inputs))
 
     def dummy(self, inputs: Inputs) -> dict[str, Tensor]:
         """A text of one piece (1,1), the one at the deciding position of the first of these texts."""
@@ -238,7 +259,8 @@ def find_last_layer(runner: Runner, entry: Entry, probes: Sequence[Inputs]) -> L
     rows = (True, False) if entry.way.sees_values else (False,)
     ways = [LastLayer(runner, entry, one, one_row=row) for row in rows for one in _fewer(layer)]
     for one in ways:
-        if _exact(one, probes):
+        if _holds(_exact_on, one, probes):
+            one.gives_logits = one.one_row and _holds(_same_logits_on, one, probes)
             return one
     raise LookupError("its last layer, run by itself, does not give the logits of the whole network")
 
@@ -249,16 +271,24 @@ def _fewer(layer: Layer) -> list[Layer]:
 
 
 @torch.no_grad()
-def _exact(last: LastLayer, probes: Sequence[Inputs]) -> bool:
-    """Whether the last layer by itself gives what the whole network gives, also under other weights."""
+def _holds(check: Callable[[LastLayer, Inputs], bool], last: LastLayer, probes: Sequence[Inputs]) -> bool:
     try:
-        return all(_exact_on(last, inputs) for inputs in probes)
+        return all(check(last, inputs) for inputs in probes)
     # Families fail in their own ways when a part is run by itself.
     except (RuntimeError, ValueError, TypeError, IndexError, KeyError, AttributeError, AssertionError):
         return False
 
 
+def _same_logits_on(last: LastLayer, inputs: Inputs) -> bool:
+    """Whether a pass that ends at the deciding row gives the logits of a whole one."""
+    if last.runner.attends not in ("eager", "sdpa"):
+        return False
+    plain = last.runner.logits(inputs)
+    return bool((last.logits(inputs) - plain).abs().max() <= ROUNDING * max(1.0, float(plain.abs().max())))
+
+
 def _exact_on(last: LastLayer, inputs: Inputs) -> bool:
+    """Whether the last layer by itself gives what the whole network gives, also under other weights."""
     seen = last.see(inputs)
     runner, network = last.runner, last.runner.network
     noise = torch.randn(seen.weights.shape, generator=torch.Generator().manual_seed(0)).to(seen.weights)
@@ -275,7 +305,7 @@ def _exact_on(last: LastLayer, inputs: Inputs) -> bool:
         expected = runner(inputs).logits
     plain = runner(inputs).logits
     # Rounding is allowed, and a fiftieth of what other weights do to the logits.
-    allowed = 2e-6 * max(1.0, float(plain.abs().max())) + float((expected - plain).abs().max()) / 50
+    allowed = ROUNDING * max(1.0, float(plain.abs().max())) + float((expected - plain).abs().max()) / 50
     for weights, logits in ((seen.weights, plain), (other, expected)):
         if last.one_row:
             assert seen.values is not None

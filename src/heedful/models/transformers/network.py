@@ -40,6 +40,11 @@ class Runner:
             read.logits = self.decide(read.logits)
         return read
 
+    @property
+    def attends(self) -> str | None:
+        """The attention that it is read by where no weights are needed."""
+        return self.kernel or getattr(self.network.config, "_attn_implementation", None)
+
     def logits(self, inputs: Mapping[str, Tensor]) -> Tensor:
         """The logits (B,K), by the fastest attention that gives them."""
         fastest = nullcontext() if self.kernel is None else kernel_of(self.network, self.kernel)

@@ -126,19 +126,24 @@ class TransformerSubject(nn.Module):
             return _in_order(
                 (group.rows, self._logits_of(group, embedded[group.rows])) for group in self.groups(batch)
             )
-        kept = None if torch.is_grad_enabled() else self._kept
+        kept = self._kept
         return self._read(self.cut(batch)) if kept is None else kept.logits(self.cut(batch), self._read)
 
     @property
+    def _plainly(self) -> bool:
+        """Whether nobody wants a gradient, and no dropout makes every reading another."""
+        return not torch.is_grad_enabled() and not any(part.training for part in self.network.modules())
+
+    @property
     def _kept(self) -> Remembered | None:
-        """What is remembered, unless dropout makes every reading another."""
-        return None if any(part.training for part in self.network.modules()) else self.remembered
+        return self.remembered if self._plainly else None
 
     def _read(self, cuts: Sequence[Cut]) -> Tensor:
         """The logits (B,K) of texts in pieces."""
+        last = self.last if self._plainly and self.last is not None and self.last.gives_logits else None
+        read = self.runner.logits if last is None else last.logits
         return _in_order(
-            (group.rows, self.runner.logits(group.inputs))
-            for group in groups(cuts, device=self.device, tokens=self.tokens)
+            (group.rows, read(group.inputs)) for group in groups(cuts, device=self.device, tokens=self.tokens)
         )
 
     @contextmanager

@@ -39,13 +39,13 @@ class Way(Protocol):
         """While this lasts, passes of the network go through the tap; their calls are numbered from 0."""
 
 
-_LOCK = threading.RLock()  # a network is switched as a whole, so two threads must not do it at once
+SWITCHING = threading.RLock()  # a network is switched as a whole, so two threads must not do it at once
 
 
 @contextmanager
 def kernel_of(network: nn.Module, name: str) -> Iterator[None]:
     """While this lasts, the network attends by the implementation of this name."""
-    with _LOCK:
+    with SWITCHING:
         before = [(config, config._attn_implementation_internal) for config in _configs(network)]
         try:
             for config, _ in before:
