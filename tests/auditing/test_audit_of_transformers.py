@@ -116,6 +116,19 @@ def test_rankings_that_cost_much_are_judged_when_asked_for_by_name(corpus, tmp_p
         heedful.audit(subject, corpus, out=tmp_path / "no", limit=23, also="flows")
     shown = heedful.audit(subject, corpus, out=tmp_path / "shown", limit=23, shown="flow", looks=False)
     assert shown.verdict.shown == "flow"
+    # What is measured of the last layer's attention is not said of another painting.
+    told = {one.id: one for one in shown.answers}
+    for name in ("top", "agreement", "adversary", "head"):
+        assert "attention" in told[name].question
+        assert told[name].answer.endswith("attention, not of what is judged here (attention flow).")
+        assert told[name].good is None
+    for name in ("needed", "stable"):
+        assert (told[name].outcome, told[name].good) == ("not asked", None)
+        assert "attention" in told[name].question
+    for name in ("foretells", "noise", "dropout", "halves"):
+        assert "not of what is judged" not in told[name].answer
+    assert not any("not of what is judged" in one.answer for one in found.answers)
+    assert next(one for one in found.answers if one.id == "top").question.startswith("Does its top item")
 
 
 def test_regressions_on_the_deletions_are_shown_with_errors_and_not_judged(audit):

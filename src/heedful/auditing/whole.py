@@ -16,12 +16,13 @@ from heedful.auditing.browsing import choose, instances
 from heedful.auditing.folded import FoldedAsking, ask_folds, fold_corpora, said
 from heedful.auditing.forecast import announce, promise, training_seconds
 from heedful.auditing.groups import read_groups
+from heedful.auditing.names import named
 from heedful.auditing.own_rankings import own_rankings
 from heedful.auditing.page import write_page
 from heedful.auditing.plan import PLAN, AuditSettings, begun_in, claim_folder, make_plan, settings_with
 from heedful.auditing.plausibility import check_rationales, plausibility
 from heedful.auditing.pool import pool_table
-from heedful.auditing.questions import QUESTIONS, NotAsked, Question
+from heedful.auditing.questions import QUESTIONS, Answer, NotAsked, Question
 from heedful.auditing.result import AUDIT, FIGURES, SCHEMA, Audit, AuditVerdict, sentence_of, write_audit
 from heedful.auditing.word_table import word_entries, word_table
 from heedful.data.corpus import Corpus
@@ -30,7 +31,7 @@ from heedful.data.tables.held import is_data
 from heedful.drawing import save_figure, styled
 from heedful.errors import UserError
 from heedful.files import locked, write_atomically
-from heedful.models.subject import remembering
+from heedful.models.subject import gives, remembering
 from heedful.records import Estimate, Finding, wilson_interval
 from heedful.records.manifest import MANIFEST, file_digest, write_manifest
 from heedful.records.wording import lasting
@@ -207,12 +208,17 @@ def ask_all(
     folder, plan, settings = asking.folder, asking.plan, asking.settings
     answers, drawn = [], {}
     ours = plan.audited.run is not None
+    other = plan.shown != "attention" and gives(plan.audited.subject, "attention")
+
+    def told(question: Question, answer: Answer) -> Answer:
+        return question.beside(answer, named(plan.shown)) if other else answer
+
     for number, question in enumerate((one for one in questions if not (ours and one.of_others)), 1):
         try:
             rows = asking.measure(question)
             answer = question.answer(rows, asking)
         except NotAsked as why:
-            answers.append(replace(question.not_asked(str(why)), number=number))
+            answers.append(replace(told(question, question.not_asked(str(why))), number=number))
             continue
         with styled():
             figure = None if question.figure is None else question.figure(answer, rows)
@@ -221,7 +227,8 @@ def ask_all(
             measured = answer.finding.measured if answer.finding is not None else answer.measured
             drawn[question.id] = {"title": question.figure_title, "count": len(rows), "measured": measured}
         shown = (question.id,) if figure is not None else ()
-        answers.append(replace(answer, number=number, decides=question.decides, figures=shown))
+        answer = replace(answer, number=number, decides=question.decides, figures=shown)
+        answers.append(told(question, answer))
     table, stored = None, []
     if settings.keep_texts:
         with asking.timed("browsing"):

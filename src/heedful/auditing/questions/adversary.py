@@ -104,4 +104,5 @@ QUESTION = Question(
     answer,
     figure,
     "how far other weights with the same output are",
+    of_attention="Could very different attention give the same decision?",
 )

@@ -139,4 +139,5 @@ QUESTION = Question(
     answer,
     figure,
     "Kendall's τ with leaving items out, text by text",
+    of_attention="Does attention agree with leaving items out, more than shuffled weights do?",
 )

@@ -104,11 +104,21 @@ class Question:
     figure_title: str = ""
     decides: bool = False
     of_others: bool = False  # asked of models that are not ours to train again, and only of those
+    of_attention: str = ""  # how it is asked where attention is measured but another painting is judged
 
     def said(self, outcome: Outcome, words: str, measured: str, **more: Any) -> Answer:
         """An answer to this question; whether it speaks for the map is read off the outcome unless said."""
         good = None if outcome in ("unsure", "not asked") else outcome == "yes"
         return Answer(self.id, self.asks, outcome, words, measured, **{"good": good, **more})
+
+    def beside(self, answer: Answer, shown: str) -> Answer:
+        """The answer where `shown` is judged: what attention does speaks neither for nor against that."""
+        if not self.of_attention:
+            return answer
+        words = answer.answer
+        if answer.outcome != "not asked":
+            words += f" This was measured of the model's attention, not of what is judged here ({shown})."
+        return replace(answer, question=self.of_attention, answer=words, good=None)
 
     def not_asked(self, why: str) -> Answer:
         return replace(self.said("not asked", why, "Not measured."), decides=self.decides)
@@ -168,12 +178,14 @@ def share_of(hits: NDArray) -> Estimate:
     return Estimate(float(hits.mean()), wilson_interval(int(hits.sum()), len(hits)))
 
 
-def bars(finding: Finding, label: str, more: Mapping[str, float] | None = None) -> "Figure":
+def bars(
+    finding: Finding, label: str, more: Mapping[str, float] | None = None, *, whose: str = "this map"
+) -> "Figure":
     """A share beside its baselines."""
-    named = {"this map": finding.value}
+    named = {whose: finding.value}
     named |= {name: baseline.value for name, baseline in finding.baselines.items()}
     named |= dict(more or {})
-    colours = {"this map": BLUE, "random": GREY, "shuffled": PURPLE}
+    colours = {whose: BLUE, "random": GREY, "shuffled": PURPLE}
     figure = new_figure(6.4, 0.9 + 0.36 * len(named))
     axes = figure.subplots()
     names = list(named)[::-1]
@@ -181,7 +193,7 @@ def bars(finding: Finding, label: str, more: Mapping[str, float] | None = None) 
         names, [named[name] for name in names], color=[colours.get(name, BLACK) for name in names], height=0.6
     )
     if bounded(finding):
-        whisker(axes, finding, names.index("this map"))
+        whisker(axes, finding, names.index(whose))
     axes.set_xlim(0, max(1e-3, min(1.0, 1.15 * max(named.values()))))
     axes.set_xlabel(f"{label} (n = {finding.count:,} texts)")
     axes.grid(axis="y", visible=False)

@@ -94,7 +94,7 @@ def answer(rows: "DataFrame", asking: "Asking") -> Answer:
         outcome,
         f"{said[outcome]} Without any word at this layer {kept.value:.0%} of decisions stay, with even "
         f"weights {spread.value:.0%}; always the commonest decision would be {commonest.mean():.0%}.",
-        "At the layer whose attention is judged, every word gets the same weight, or none; what stood in "
+        "At the layer whose attention is looked at, every word gets the same weight, or none; what stood in "
         "earlier layers stays. Decisions that stay without any word rest on what goes past this attention, "
         "which then cannot show why they were taken.",
         finding=kept,
@@ -110,4 +110,5 @@ QUESTION = Question(
     measure,
     answer,
     of_others=True,
+    of_attention="Does the rest decide the same without the last layer's attention?",
 )

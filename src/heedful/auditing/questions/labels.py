@@ -95,7 +95,7 @@ def answer(rows: "DataFrame", asking: "Asking") -> Answer:
 def figure(answer: Answer, rows: "DataFrame") -> "Figure | None":
     """The attention on words that go with one class."""
     assert answer.finding is not None
-    return bars(answer.finding, "share of the weight on words of one class")
+    return bars(answer.finding, "share of the weight on words of one class", whose="its weight")
 
 
 QUESTION = Question(
@@ -104,5 +104,6 @@ QUESTION = Question(
     measure,
     answer,
     figure,
-    "attention on words that go with one class",
+    "weight on words that go with one class",
+    of_attention="Do the words that the model attends to carry the label?",
 )

@@ -66,4 +66,5 @@ def answer(rows: "DataFrame", asking: "Asking") -> Answer:
     )
 
 
-QUESTION = Question("needed", "Is attention needed at all?", measure, answer)
+ASKS = "Is attention needed at all?"
+QUESTION = Question("needed", ASKS, measure, answer, of_attention=ASKS)

@@ -96,7 +96,7 @@ def answer(rows: "DataFrame", asking: "Asking") -> Answer:
 def figure(answer: Answer, rows: "DataFrame") -> "Figure | None":
     """How often models of other seeds have the same top word."""
     assert answer.finding is not None
-    return bars(answer.finding, "share of texts with the same top word")
+    return bars(answer.finding, "share of texts with the same top word", whose="attention")
 
 
 QUESTION = Question(
@@ -106,4 +106,5 @@ QUESTION = Question(
     answer,
     figure,
     "how often models of other seeds have the same top word",
+    of_attention="Is attention stable when the model is trained again?",
 )

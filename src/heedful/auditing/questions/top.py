@@ -161,7 +161,7 @@ def figure(answer: Answer, rows: "DataFrame") -> "Figure | None":
     assert answer.finding is not None
     assert answer.scale is not None
     more = {} if answer.scale.best is None else {"best single item": answer.scale.best}
-    return bars(answer.finding, "share of decisions flipped", more)
+    return bars(answer.finding, "share of decisions flipped", more, whose="attention")
 
 
 QUESTION = Question(
@@ -171,4 +171,5 @@ QUESTION = Question(
     answer,
     figure,
     "decisions that the top item alone flips",
+    of_attention="Does attention's top item matter more than the top item of shuffled weights?",
 )

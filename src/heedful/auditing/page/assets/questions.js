@@ -22,7 +22,7 @@ function showQuestions({ audit, figures }) {
       "p",
       {},
       "The one that is marked decides the reading, the others are context. On each strip further right is better for the " +
-        "painting. Open a row for its evidence.",
+        "painting, or for the model's attention where the answer says that this was measured. Open a row for its evidence.",
     ),
     make(
       "p",
