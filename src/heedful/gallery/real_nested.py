@@ -36,9 +36,10 @@ def draw(outcomes: Sequence[Outcome], figure: "Figure") -> None:
         draw_bars(axes, outcomes, {f"{name}: {what}": label for name, label in TEXTS.items()})
         axes.set_title(what)
     draw_bars(scores, outcomes, {"jfleg: GLEU": "learners (JFLEG)"})
-    scores.axhline(look["unchanged"], color="black", linestyle=":", label="unchanged")
+    scores.axhline(look["unchanged"], color="black", linestyle=":")
+    scores.text(-0.4, look["unchanged"], "unchanged", va="bottom", fontsize=8)
     scores.set_title("GLEU")
-    scores.legend(loc="lower right")
+    shares.legend(loc="upper right")
 
 
 def draw_look(
