@@ -1,5 +1,7 @@
 """What an audit announces: every question that reads texts is tried, and trying leaves no trace."""
 
+from functools import partial
+
 import pytest
 
 from heedful.auditing import forecast
@@ -56,3 +58,14 @@ def test_a_question_is_scaled_by_the_words_of_all_its_texts(audited, tmp_path, m
     lengths = forecast.lengths_of(plan.texts)
     few = forecast.evenly(plan.pool, forecast.TRIED_OTHERS)
     assert trying.seconds == {"x": pytest.approx(lengths[plan.pool].sum() / lengths[few].sum())}
+
+
+def test_one_very_long_text_is_tried_alone_and_pads_no_other(audited, tmp_path, monkeypatch):
+    monkeypatch.setattr(forecast, "planned", partial(forecast.planned, places=64))
+    plan = make_plan(audited, AuditSettings(seeds=3))
+    trying = forecast.Trying(plan, tmp_path)
+    read = []
+    with pytest.raises(forecast.NotAsked):
+        trying.stream("x", lambda batch, first: read.append(batch.mask.shape), plan.pool)
+    assert len(read) > 2
+    assert all(texts == 1 or texts * words <= 64 for texts, words in read)

@@ -31,7 +31,7 @@ from heedful.training.presets import prepare
 from heedful.training.run import RESULT
 from heedful.training.settings import TrainingSettings
 from heedful.trials.erasure.random_deletions import counts_of
-from heedful.trials.stream import Trial, batch_of, lengths_of
+from heedful.trials.stream import Trial, batch_of, lengths_of, planned
 
 FEW = {"train": 256, "dev": 64, "test": 64}  # texts of a short training
 TRIED, TRIED_CLOSED = 3, 24  # texts that are read many times to see how long it takes
@@ -184,8 +184,8 @@ class Trying(Asking):
         lengths = lengths_of(self.texts)
         ours = self.plan.audited.run is not None
         few = evenly(rows, TRIED_OTHERS if ours else TRIED)
-        batch = batch_of(self.plan.audited.subject, self.texts, few)
-        taken = _seconds(partial(trial, batch, 0), warm=ours)
+        batches = [batch_of(self.plan.audited.subject, self.texts, part) for part in planned(self.texts, few)]
+        taken = sum(_seconds(partial(trial, batch, 0), warm=ours) for batch in batches)
         self.seconds[name] = taken * float(lengths[rows].sum() / max(1, lengths[few].sum()))
         raise NotAsked("It was tried.")
 

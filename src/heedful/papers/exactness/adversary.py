@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 SOURCE = "Beyond Jain & Wallace (2019), 4.2.2: the exact adversary"
 LIMIT = 500  # test texts: the ascent takes a thousand times as long
 NOTICED = 0.01  # nats: a smaller shortfall is nothing
-# Nats. The ascent climbs in single precision: it may pass the bound on the output by some 1e-7, and its weights
-# by that over the output's slope, which is flat where two words say nearly the same.
+# Nats. The ascent climbs in single precision: it may pass the bound on the output by some 1e-7, and its
+# weights by that over the output's slope, which is flat where two words say nearly the same.
 ROUNDING = 1e-5
 
 
