@@ -14,9 +14,8 @@ import pytest
 
 from audit_example import HOSTILE, logits_of, make_audit, write_audit
 from heedful.auditing.page import write_page
-from heedful.auditing.page.packing import logits_without, pack_text, rounded
 from heedful.auditing.page.rendering import SCRIPTS, asset, fill, in_script, joined_script, render_page
-from heedful.auditing.page.writing import page_content
+from heedful.auditing.page.writing import logits_without, pack_text, page_content, rounded
 from heedful.errors import UserError
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from heedful.errors import UserError
 from heedful.records import bootstrap_interval
-from heedful.records.crossed_means import crossed_mean, pairs_mean
+from heedful.records.crossed import crossed_mean, pairs_mean
 
 TRUTH = 0.1
 

@@ -10,9 +10,8 @@ from scipy import stats
 from heedful.errors import UserError
 from heedful.trials.agreement import kendall as module
 from heedful.trials.agreement.kendall import kendall, kendall_tau
-from heedful.trials.agreement.overlap import random_overlap, top_overlap
+from heedful.trials.agreement.overlap import random_overlap, spearman, top_overlap
 from heedful.trials.agreement.pairs import _kernel
-from heedful.trials.agreement.spearman import spearman
 
 
 @pytest.fixture(params=["compiled", "plain"])

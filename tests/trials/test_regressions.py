@@ -9,8 +9,7 @@ import torch
 
 from heedful.data.batches import Batch
 from heedful.trials.erasure.random_deletions import Deletions, draw
-from heedful.trials.rankings.lime import kernel, weighted_ridge
-from heedful.trials.rankings.regressions import lime_of, shapley_of
+from heedful.trials.rankings.regressions import kernel, lime_of, shapley_of, weighted_ridge
 
 WORDS, TEXTS, PADDING = 7, 300, 2
 

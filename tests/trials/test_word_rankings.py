@@ -9,15 +9,14 @@ from word_subjects import CLOSED, READ_AGAIN, SETTINGS, TEXTS, VOCABULARY, batch
 
 from heedful.errors import UserError
 from heedful.models.building import build_model
-from heedful.models.dot_attention import dot_score
+from heedful.models.classifier import dot_score
 from heedful.models.trace import decisions
 from heedful.models.word_attention import word_attention
 from heedful.trials.erasure.deletion import delete_words
 from heedful.trials.erasure.forwards import two_sided
 from heedful.trials.erasure.rereading import Reader, deletion_is_erasure, log_odds
-from heedful.trials.rankings.chance import chance
-from heedful.trials.rankings.lime import kernel, lime, random_subsets, weighted_ridge
-from heedful.trials.rankings.word_chance import chance_of
+from heedful.trials.rankings.chance import chance, chance_of
+from heedful.trials.rankings.regressions import kernel, lime, random_subsets, weighted_ridge
 from heedful.trials.rankings.word_gradients import (
     Doubted,
     gradient_times_input,

@@ -14,7 +14,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from heedful import explain
-from heedful.auditing.page.packing import logits_without
+from heedful.auditing.page.writing import logits_without
 from heedful.errors import MissingExtra, UserError
 from heedful.web import Limits, create_app
 from heedful.web.guard import host_name

@@ -33,8 +33,7 @@ from heedful.training.devices import one_thread
 from heedful.trials.erasure.deletion import delete_words
 from heedful.trials.erasure.forwards import two_sided
 from heedful.trials.erasure.rereading import Reader, log_odds
-from heedful.trials.rankings.lime import lime
-from heedful.trials.rankings.regressions import shapley
+from heedful.trials.rankings.regressions import lime, shapley
 from heedful.trials.rankings.word_gradients import Doubted, integrated_gradients
 from heedful.trials.rankings.word_rankings import word_scores
 

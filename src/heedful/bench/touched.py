@@ -32,7 +32,9 @@ def measure_touched(source: str | None = None) -> dict[str, Any]:
 
     def called(frame: FrameType, event: str, argument: Any) -> None:
         # Bodies of modules and classes are run once, when they are imported, and so may be comprehensions.
-        code = frame.f_code
+        code, caller = frame.f_code, frame.f_back
+        if caller is not None and caller.f_code.co_name == "<module>":
+            return
         if event == "call" and code.co_flags & inspect.CO_OPTIMIZED and code.co_name not in COMPREHENSIONS:
             seen.add(code.co_filename)
 

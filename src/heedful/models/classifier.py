@@ -14,13 +14,13 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from heedful.attention import AdditiveScore, Attended, DotScore, GeneralScore
+from heedful.attention import AdditiveScore, Attended, Attention, DotScore, GeneralScore, masked_softmax
 from heedful.data.batches import Batch, batch_of_texts
 from heedful.data.vocabulary import Vocabulary
 from heedful.data.words import WordRules
 from heedful.errors import UserError, choose_from
 from heedful.models.dropout import Dropout
-from heedful.models.encoders import AffineEncoder
+from heedful.models.encoders import AffineEncoder, NoEncoder
 from heedful.models.level import Level, score_of
 from heedful.models.pretrained import PretrainedEncoder
 from heedful.models.settings import ModelSettings
@@ -161,3 +161,22 @@ def refuse_untraceable(settings: ModelSettings, *, training: bool) -> None:
             "Sigmoid attention does not sum to 1, so erasing words and renormalising says nothing about it: "
             "use softmax, sparsemax or entmax15."
         )
+
+
+def softmax_score(model: FlatClassifier) -> nn.Module | None:
+    """What scores words, where softmax makes weights of it; None for other normalisers and controls."""
+    attention = model.words.attention
+    if not (isinstance(attention, Attention) and attention.normalise is masked_softmax):
+        return None
+    return attention.score
+
+
+def dot_score(model: object) -> DotScore | None:
+    """The score of Sun & Lu's `dp` (softmax over eᵀV/λ, V learned, no encoder between); else None.
+
+    Closed-form gradients at the words hold for these models alone.
+    """
+    if not (isinstance(model, FlatClassifier) and isinstance(model.words.encoder, NoEncoder)):
+        return None
+    score = softmax_score(model)
+    return score if isinstance(score, DotScore) and score.context is not None else None

@@ -14,8 +14,7 @@ import numpy as np
 import pandas as pd
 
 from heedful.records import Estimate, Finding, wilson_interval
-from heedful.records.crossed import crossed_interval
-from heedful.records.crossed_means import crossed_mean
+from heedful.records.crossed import crossed_interval, crossed_mean
 from heedful.records.wording import decimals, in_brackets, number
 from heedful.study.workbench import Bench
 from heedful.trials.groups import BINS, weight_bins

@@ -25,7 +25,7 @@ from heedful.data.encoded import EncodedTexts
 from heedful.errors import UserError
 from heedful.models.trace import decisions
 from heedful.records import Estimate, Finding
-from heedful.records.crossed_means import pairs_mean
+from heedful.records.crossed import pairs_mean
 from heedful.records.finding import Scalar
 from heedful.study.pooling import MOST_APART, groups
 from heedful.training.attended import Flat, attention_over, padded
@@ -33,7 +33,7 @@ from heedful.training.evaluation import EVALUATION_TOKENS, logits_of
 from heedful.training.run import Run
 from heedful.training.texts_of_run import encode_for
 from heedful.trials.agreement.overlap import random_overlap, top_overlap
-from heedful.trials.rankings.word_chance import chance_of
+from heedful.trials.rankings.chance import chance_of
 from heedful.trials.stream import sample_rows
 from heedful.trials.weights.divergence import js_divergence
 
@@ -212,7 +212,7 @@ def pairs_finding(
 ) -> Finding | None:
     """The mean over texts and pairs of seeds of one of their columns, less another; None without a text.
 
-    The interval leaves one seed out at a time, and is crossed with texts (`records.crossed_means`).
+    The interval leaves one seed out at a time, and is crossed with texts (`records.crossed`).
     """
     wanted = pair_columns(column, seeds)
     if not set(wanted) <= set(table.columns):

@@ -168,7 +168,7 @@ def _tau(run: "Run", corpus: Corpus, texts: int, other: Callable[[Any], "Tensor"
 
     from heedful.trials.agreement.kendall import kendall_tau
     from heedful.trials.erasure.rereading import Reader
-    from heedful.trials.rankings.word_chance import chance_of
+    from heedful.trials.rankings.chance import chance_of
     from heedful.trials.rankings.word_rankings import attention
 
     def rows(batch: "Batch", first: int) -> dict[str, Any]:

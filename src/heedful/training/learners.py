@@ -18,8 +18,7 @@ from heedful.data.batches import Batch, make_batch
 from heedful.data.encoded import EncodedTexts
 from heedful.errors import UserError
 from heedful.models.building import Classifier
-from heedful.models.classifier import FlatClassifier
-from heedful.models.dot_attention import softmax_score
+from heedful.models.classifier import FlatClassifier, softmax_score
 from heedful.models.encoders import AffineEncoder, NoEncoder
 from heedful.training import compiled
 from heedful.training.losses import alignment_penalty, balancing_weights, classification_loss

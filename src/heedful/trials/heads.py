@@ -36,7 +36,7 @@ from heedful.trials.erasure.forwards import two_sided
 from heedful.trials.erasure.heat_map import effects_of
 from heedful.trials.erasure.random_deletions import MOST, PER_WORD, read_deletions
 from heedful.trials.erasure.rereading import Reader, log_odds
-from heedful.trials.rankings.word_chance import chance_of
+from heedful.trials.rankings.chance import chance_of
 
 if TYPE_CHECKING:
     import pandas

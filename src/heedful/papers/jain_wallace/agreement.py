@@ -27,7 +27,7 @@ from heedful.papers.debate.trainings import QUICK_LIMIT, Trainings, main_cells
 from heedful.papers.jain_wallace.printed import NEAR, beside_printed, printed_tau
 from heedful.papers.names import model_label
 from heedful.records import Claim, Finding
-from heedful.records.crossed_means import crossed_mean
+from heedful.records.crossed import crossed_mean
 from heedful.study.experiment import Tables
 from heedful.study.pooling import (
     cells,

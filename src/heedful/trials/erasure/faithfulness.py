@@ -25,9 +25,9 @@ from heedful.trials.erasure.deletion import replace_words
 from heedful.trials.erasure.linear_votes import Floats
 from heedful.trials.erasure.rereading import Reader
 from heedful.trials.groups import mean_findings
-from heedful.trials.rankings.lime import random_subsets
+from heedful.trials.rankings.chance import chance_of
 from heedful.trials.rankings.ranking import Ranking
-from heedful.trials.rankings.word_chance import chance_of
+from heedful.trials.rankings.regressions import random_subsets
 from heedful.trials.rankings.word_gradients import Doubted
 from heedful.trials.rankings.word_rankings import word_scores
 

@@ -23,7 +23,7 @@ from heedful.data.batches import Batch
 from heedful.models.trace import decisions
 from heedful.trials.erasure.deletion import take_rows
 from heedful.trials.erasure.rereading import Reader
-from heedful.trials.rankings.word_chance import chance_of
+from heedful.trials.rankings.chance import chance_of
 
 CHANCES = (0.1, 0.3, 0.5, 0.7, 0.9)  # that a word stays
 PARTS, HALVES, TIMES = 4, 2, 2

@@ -10,6 +10,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from heedful.data.batches import Batch
+
 _STEP = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -18,11 +20,7 @@ def chance(seed: int, shape: Sequence[int], *, first: int = 0, sample: int = 0) 
 
     `first` is the number of the first instance in its corpus; other samples give unrelated numbers.
     """
-    key = np.array([seed % 2**64], dtype=np.uint64)
-    for number in (sample, np.arange(first, first + shape[0])[:, None], np.arange(shape[1])):
-        # Always an array: NumPy warns where a single number wraps around, which is what a hash is for.
-        key = mixed(key, np.atleast_1d(number).astype(np.uint64))
-    return (key >> np.uint64(11)).reshape(shape).astype(np.float64) * 2.0**-53
+    return _numbers(seed, sample, np.arange(first, first + shape[0]), shape[1])
 
 
 def mixed(key: NDArray[np.uint64], number: NDArray[np.uint64]) -> NDArray[np.uint64]:
@@ -32,3 +30,19 @@ def mixed(key: NDArray[np.uint64], number: NDArray[np.uint64]) -> NDArray[np.uin
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     hashed: NDArray[np.uint64] = z ^ (z >> np.uint64(31))
     return hashed
+
+
+def chance_of(batch: Batch, seed: int, *, sample: int = 0, each: int = 1) -> NDArray[np.float64]:
+    """Numbers (B,T·each), uniform in [0, 1): what `chance` gives the texts that `batch.rows` name.
+
+    With `each` a word has several in a row, so more padding only adds numbers at the end.
+    """
+    return _numbers(seed, sample, np.asarray(batch.rows), batch.mask.shape[1] * each)
+
+
+def _numbers(seed: int, sample: int, instances: NDArray[np.int64], items: int) -> NDArray[np.float64]:
+    key = np.array([seed % 2**64], dtype=np.uint64)
+    # Always arrays: NumPy warns where a single number wraps around, which is what a hash is for.
+    for number in (np.array([sample]), instances[:, None], np.arange(items)):
+        key = mixed(key, number.astype(np.uint64))
+    return (key >> np.uint64(11)).astype(np.float64) * 2.0**-53

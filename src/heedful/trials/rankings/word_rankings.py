@@ -17,15 +17,14 @@ from torch import Tensor
 
 from heedful.data.batches import Batch
 from heedful.errors import UserError, choose_from
-from heedful.models.dot_attention import dot_score
+from heedful.models.classifier import dot_score
 from heedful.models.subject import Subject, What, gives
 from heedful.trials.erasure.linear_votes import in_numpy
 from heedful.trials.erasure.rereading import Reader
 from heedful.trials.rankings import layer_rankings as layer
-from heedful.trials.rankings.lime import lime
+from heedful.trials.rankings.chance import chance_of
 from heedful.trials.rankings.ranking import Ranking
-from heedful.trials.rankings.regressions import REGRESSIONS, shapley
-from heedful.trials.rankings.word_chance import chance_of
+from heedful.trials.rankings.regressions import REGRESSIONS, lime, shapley
 from heedful.trials.rankings.word_gradients import (
     Doubted,
     can_hold,
