@@ -13,7 +13,7 @@ from heedful.data.pairs import paired
 from heedful.data.vocabulary import SPECIAL
 from heedful.errors import UserError
 from heedful.models.subject import gives, why_not
-from heedful.models.transformers import TransformerSubject, load_transformer
+from heedful.models.transformers import TransformerSubject, load_transformer, probing
 from heedful.models.transformers.tapping import kernel_of
 from heedful.models.word_attention import word_attention, words_read
 from heedful.trials.erasure.deletion import delete_words, replace_words
@@ -366,6 +366,18 @@ def test_a_forward_that_somebody_put_on_a_layer_stays_there(family, corpus):
         subject.trace(batch).logits().detach(), subject.logits(batch).detach(), atol=1e-5, rtol=1e-5
     )
     assert [vars(layer)["forward"] for layer in layers] == theirs
+
+
+def test_a_way_is_trusted_if_any_piece_moves_the_logits_and_not_if_none_does(monkeypatch):
+    network, tokenizer, erase = classifier("bert", wordpiece()), wordpiece(), probing.erase_key
+
+    def without_the_first(weights, key):
+        return erase(weights, key) if key == 0 else weights
+
+    monkeypatch.setattr(probing, "erase_key", without_the_first)
+    assert TransformerSubject(network, tokenizer).way == "attention interface"
+    monkeypatch.setattr(probing, "erase_key", lambda weights, key: weights)
+    assert "erasing a piece moves nothing" in TransformerSubject(network, tokenizer).cannot["trace"]
 
 
 def test_a_network_that_is_refused_is_left_as_it_was(monkeypatch):

@@ -1,13 +1,14 @@
 """Which way leads into a network, and which position decides: tried on a few texts, never guessed.
 
 A way is trusted when, on texts of three lengths, the network gives the same logits through it; every
-attention that the network shows is called; its own weights put back change nothing; and a piece erased from
-every call has no weight and moves the logits.
+attention that the network shows is called; its own weights put back change nothing; and there is a piece that
+moves the logits when it is erased from every call.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 import torch
@@ -82,20 +83,17 @@ def _probe(runner: Runner, way: Way, inputs: Inputs) -> int:
     with way.tapped(runner.network, lambda call: call.weights):
         _refuse_moved(runner(inputs).logits, plain, "its own weights put back change the logits")
 
-    left: list[Tensor] = []
+    # A confident model may not feel one piece more or less, so others are tried.
+    for place in (length // 2, *range(length)):
+        with way.tapped(runner.network, partial(_without, place, length)):
+            if bool((runner(inputs).logits != plain).any()):
+                return len(seen)
+    raise Untrusted("erasing a piece moves nothing")
 
-    def without(call: Call) -> Tensor:
-        if call.weights.shape[-1] != length:
-            return call.weights
-        erased = erase_key(call.weights, length // 2)
-        left.append(erased[..., length // 2])
-        return erased
 
-    with way.tapped(runner.network, without):
-        moved = (runner(inputs).logits - plain).abs().max()
-    if any(weights.any() for weights in left) or not moved > 0:
-        raise Untrusted("erasing a piece moves nothing")
-    return len(seen)
+def _without(place: int, length: int, call: Call) -> Tensor:
+    over_pieces = call.weights.shape[-1] == length
+    return erase_key(call.weights, place) if over_pieces else call.weights
 
 
 def find_position(runner: Runner, way: Way, calls: int, probes: Sequence[Inputs]) -> Position:
