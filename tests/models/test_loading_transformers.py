@@ -118,6 +118,16 @@ def test_quantised_weights_are_refused(folder):
     refused(folder, "quantised.*black box")
 
 
+def test_a_folder_with_an_adapter_is_refused_and_not_read_without_it(folder):
+    (folder / "adapter_config.json").write_text('{"peft_type": "LORA"}')
+    refused(folder, "holds an adapter.*merge it")
+
+
+def test_a_task_that_transformers_does_not_know_is_refused(folder):
+    change_config(folder, problem_type="multi_label")
+    refused(folder, "problem_type.*'multi_label'.*multi_label_classification")
+
+
 def test_a_model_that_labels_words_is_refused(folder):
     change_config(folder, architectures=["BertForTokenClassification"])
     refused(folder, "labels single words")

@@ -137,6 +137,10 @@ def check_folder(folder: Path) -> Stored:
             "its weights are quantised, which changes what single words do: run it yourself and give it as a "
             "black box",
         )
+    if (folder / "adapter_config.json").exists():
+        raise _refused(
+            folder, "it holds an adapter, which is not put on here: merge it into its model and save that"
+        )
     check_sizes(config, folder)
     weights = sorted(folder.glob("*.safetensors"))
     if not weights:
@@ -308,7 +312,7 @@ def _within(seconds: float, load: Callable[[], Found], name: str) -> Found:
 
 
 def _refused(name: object, reason: str) -> UserError:
-    return UserError(f"No classifier could be loaded from {str(name)!r}: {reason}.")
+    return UserError(f"No classifier could be loaded from {str(name)!r}: {reason.rstrip(' .:')}.")
 
 
 def _json(path: Path) -> dict[str, Any]:

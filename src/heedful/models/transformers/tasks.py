@@ -8,6 +8,7 @@ from torch import Tensor
 from heedful.errors import UserError, choose_from, listed
 
 Decide = Callable[[Tensor], Tensor]  # what the head gives (B,·) → logits (B,K), or scores (B,1)
+PROBLEMS = (None, "regression", "single_label_classification", "multi_label_classification")
 
 
 def check_task(
@@ -16,6 +17,10 @@ def check_task(
     """How the head's numbers become a decision (None: as they are), and the classes; others are refused."""
     classes = class_names(config, name)
     problem = getattr(config, "problem_type", None)
+    if problem not in PROBLEMS:
+        raise UserError(
+            f"The problem_type of {name!r} is {problem!r}: transformers knows {listed(PROBLEMS[1:])}."
+        )
     if problem == "regression" or len(classes) == 1:
         if threshold is None or len(classes) > 1:
             raise UserError(
