@@ -27,7 +27,7 @@ class UserError(ValueError):
 
 
 class Unvouched(UserWarning):
-    """Something was opened, and nobody can say if it is as it was written; the command line says it too."""
+    """Something was opened that cannot be checked for changes; the command line prints this as a warning."""
 
 
 class MissingExtra(UserError):  # noqa: N818  (it reads as what is the matter)

@@ -19,9 +19,9 @@ BETTER = Instead("integrated", replace(SKILL, value=0.9), Estimate(0.27), FAITHF
     ("reading", "instead", "by", "judged", "says"),
     [
         (FAITHFUL, None, "attention", FAITHFUL, "as faithful"),
-        (CARE, BETTER, "integrated", FAITHFUL, "integrated gradients, which foretells 90 %"),
+        (CARE, BETTER, "integrated", FAITHFUL, "integrated gradients, which predicts 90 %"),
         (CARE, None, "attention", CARE, "nothing measured better"),
-        (NOT_SHOWN, BETTER, "integrated", FAITHFUL, "attention foretells 63 %"),
+        (NOT_SHOWN, BETTER, "integrated", FAITHFUL, "attention predicts 63 %"),
         (NOT_SHOWN, None, CHANGES, None, "no map to show instead"),
         (UNKNOWN, None, CHANGES, None, "cannot say"),
     ],

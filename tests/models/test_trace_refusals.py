@@ -48,7 +48,7 @@ def test_any_other_head_that_is_not_finite_is_refused_before_a_trial():
 def test_items_with_absurd_numbers_are_refused(largest):
     items = torch.arange(T).repeat(B, 1)
     items[1, 2] = largest
-    with pytest.raises(UserError, match=f"has the number {largest:,}: number them anew"):
+    with pytest.raises(UserError, match=f"has the number {largest:,}: number them again"):
         Trace(**parts(), items=items, head=nn.Linear(H, 2))
     items[1, 2] = MOST_SPARE - 1
     assert len(Trace(**parts(), items=items, head=nn.Linear(H, 2))) == B

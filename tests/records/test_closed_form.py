@@ -50,7 +50,7 @@ def test_the_interval_over_seeds_equals_scipys(seeds, level):
 def test_one_seed_cannot_tell_and_none_is_refused():
     assert not seeds_interval([81.0]).bounded
     assert seeds_interval([81.0]).method == "none: one seed"
-    with pytest.raises(UserError, match="one number a seed"):
+    with pytest.raises(UserError, match="one number per seed"):
         seeds_interval([])
     with pytest.raises(UserError, match="Row 1 of the seeds is nan"):
         seeds_interval([1, np.nan, 2])

@@ -171,7 +171,7 @@ def test_what_does_not_fit_is_refused_in_a_sentence():
         bootstrap_interval([1, 2], level=95)
     with pytest.raises(UserError, match="at least one resample"):
         bootstrap_interval([1, 2], resamples=0)
-    with pytest.raises(UserError, match="one number an instance"):
+    with pytest.raises(UserError, match="one number per instance"):
         bootstrap_interval([[1, 2], [3, 4]])
     with pytest.raises(UserError, match="one number for each of"):
         bootstrap({"a": [1.0, 2.0]}, lambda m: m["a"].mean())

@@ -13,9 +13,9 @@ Arguments that mean the same everywhere:
 - `context`, as a parameter, is the learned vector V that scores tokens when no query is given. (The field
   `context` of `Attended` is what attention hands on, the weighted sum.)
 - `query`, in a constructor, is the width C of the queries that will be given, or None for a learned
-  `context`. In `forward` it is the queries themselves: (B,C) for one an instance, (B,Q,C) for several.
+  `context`. In `forward` it is the queries themselves: (B,C) for one per instance, (B,Q,C) for several.
   Scores and weights are (B,T) for one query or none, (B,Q,T) for several.
-- `values` (B,T,·) are what is summed, the states unless said.
+- `values` (B,T,·) are what is summed, by default the states.
 - `init` fills one weight tensor in place: `normal_init`, `usual_init`, `xavier_init` or any function of one
   tensor. Biases start at 0.
 """

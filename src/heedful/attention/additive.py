@@ -37,7 +37,7 @@ class AdditiveScore(nn.Module):
         hidden: int,
         *,
         query: int | None = None,
-        width: int | None = None,  # A, H unless said
+        width: int | None = None,  # A, by default H
         scale: float = 1.0,
         bias: bool = True,
         init: Init = normal_init,

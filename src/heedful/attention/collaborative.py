@@ -47,7 +47,7 @@ class CollaborativeAttention(nn.Module):
     def __init__(
         self, hidden: int, components: int, *, width: int | None = None, init: Init = xavier_init
     ) -> None:
-        """`hidden` is D, `components` X and `width` A, which is D unless said."""
+        """`hidden` is D, `components` X and `width` A, which is by default D."""
         super().__init__()
         across = width or hidden
         self.hidden, self.components = hidden, components

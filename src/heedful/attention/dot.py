@@ -49,7 +49,7 @@ class DotScore(nn.Module):
 def scaled_dot(
     hidden: int, *, query: int | None = None, scale: float | None = None, init: Init = normal_init
 ) -> DotScore:
-    """A `DotScore` whose scale is √H unless said."""
+    """A `DotScore` whose scale is by default √H."""
     return DotScore(hidden, query=query, scale=math.sqrt(hidden) if scale is None else scale, init=init)
 
 

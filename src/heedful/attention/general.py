@@ -27,7 +27,7 @@ class GeneralScore(nn.Module):
         hidden: int,
         *,
         query: int | None = None,
-        width: int | None = None,  # C of the learned context, H unless said
+        width: int | None = None,  # C of the learned context, by default H
         scale: float = 1.0,
         init: Init = normal_init,
     ) -> None:

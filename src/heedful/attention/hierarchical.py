@@ -42,8 +42,8 @@ class HierarchicalAttention(nn.Module):
         hidden: int,
         *,
         between: Callable[[Tensor, Tensor], Tensor] | None = None,  # s (B,S,H), mask (B,S) to h (B,S,G)
-        sentence_hidden: int | None = None,  # G, H unless said
-        width: int | None = None,  # A, H or G unless said
+        sentence_hidden: int | None = None,  # G, by default H
+        width: int | None = None,  # A, by default H or G
         init: Init = xavier_init,
     ) -> None:
         super().__init__()

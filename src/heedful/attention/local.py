@@ -121,7 +121,7 @@ class LocalPredictive(nn.Module):
         *,
         query: int,
         reach: int,  # D; σ is half of it
-        width: int | None = None,  # A, C unless said
+        width: int | None = None,  # A, by default C
         init: Init = normal_init,
     ) -> None:
         super().__init__()

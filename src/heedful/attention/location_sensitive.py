@@ -48,7 +48,7 @@ class LocationSensitiveAttention(nn.Module):
         query: int | None,  # C; None for location alone
         filters: int,  # K; 0 for content alone
         window: int = 15,  # W, in tokens, odd
-        width: int | None = None,  # A, H unless said
+        width: int | None = None,  # A, by default H
         init: Init = xavier_init,
     ) -> None:
         super().__init__()

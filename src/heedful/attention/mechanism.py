@@ -44,13 +44,13 @@ def build_attention(
     name: str,
     hidden: int,
     *,
-    normaliser: str | None = None,  # softmax unless said
+    normaliser: str | None = None,  # by default softmax
     query: int | None = None,
     scale: float | None = None,
     width: int | None = None,
     longest: int | None = None,
     bias: bool | None = None,
-    init: str | None = None,  # normal unless said
+    init: str | None = None,  # by default normal
     generator: Generator | None = None,
 ) -> nn.Module:
     """Make the mechanism called `name` from settings; None leaves a setting to the mechanism.

@@ -50,7 +50,7 @@ class MultiHead(nn.Module):
     def forward(
         self, states: Tensor, mask: Tensor, *, query: Tensor | None = None, values: Tensor | None = None
     ) -> Attended:
-        """Read values (B,T,H) where states (B,T,H) match the queries (B,Q,H); each is the states unless said.
+        """Read values (B,T,H) where states (B,T,H) match the queries (B,Q,H); each is by default the states.
 
         The mask is (B,T), or (B,Q,T) where queries may read different tokens, as in a causal model.
         """

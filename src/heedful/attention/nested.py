@@ -85,7 +85,7 @@ class NestedAttention(nn.Module):
         *,
         query: int,
         character_query: int,
-        width: int | None = None,  # A, H unless said
+        width: int | None = None,  # A, by default H
         hard: bool = False,
         init: Init = xavier_init,
     ) -> None:

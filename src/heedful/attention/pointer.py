@@ -26,7 +26,7 @@ class Pointer(nn.Module):
         hidden: int,
         *,
         query: int,  # C
-        width: int | None = None,  # A, H unless said
+        width: int | None = None,  # A, by default H
         init: Init = normal_init,
     ) -> None:
         super().__init__()

@@ -2,7 +2,7 @@
 
 A fresh process trains a model for one epoch (an audit of it costs what one of a better model does), runs an
 evaluation pass, then an audit with all closed-form trials and its page, without training anything again. The
-texts are the whole of IMDB unless said: 25,000 to train on and 25,000 to audit, long ones too, where the
+texts are by default the whole of IMDB: 25,000 to train on and 25,000 to audit, long ones too, where the
 corpus `imdb` is the papers' selection. `minilm` is the real encoder with a head that learnt the corpus.
 
 What the audit announces before it begins stands beside what it took. Seconds are measured twice: by the
@@ -108,7 +108,7 @@ def measure_audit(
 ) -> AuditTimes:
     """Time an audit of a model trained for one epoch, in a fresh process with one thread.
 
-    `source` is a corpus by name or a file; all of IMDB, from the data folder, unless said.
+    `source` is a corpus by name or a file; by default all of IMDB, from the data folder.
     """
     if source is None:
         folder = data_folder(data_dir)

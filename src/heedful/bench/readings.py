@@ -75,7 +75,7 @@ def _numbers(found: ReadSubject) -> dict[str, Any]:
 
 
 def _table(rows: Sequence[dict[str, Any]]) -> Table:
-    """One row a training: how each half reads, with C, P and F."""
+    """One row per training: how each half reads, with C, P and F."""
     lines = []
     for one in rows:
         halves = [f"{half['reading']} ({_said(half)})" for half in one["halves"]]

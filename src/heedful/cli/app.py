@@ -126,7 +126,7 @@ def _cut() -> Iterator[None]:
 
 @contextmanager
 def _doubts_said() -> Iterator[None]:
-    """What nobody can vouch for is said in a plain line, not as Python shows its warnings."""
+    """What cannot be checked is printed as a plain line, not as Python shows its warnings."""
     with warnings.catch_warnings():
         warnings.simplefilter("default", Unvouched)
         others = warnings.showwarning

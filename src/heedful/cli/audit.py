@@ -55,8 +55,8 @@ def audit(
         int | None,
         count(
             "--limit",
-            help="Audit so many texts, drawn by the seed. Default: a run's, up to 32,768; 2000 of somebody's "
-            "model.",
+            help="Number of texts to audit, drawn by the seed. Default: all of a run, up to 32,768; 2000 "
+            "for another model.",
         ),
     ] = None,
     shown: Annotated[
@@ -99,7 +99,7 @@ def audit(
             "--folds",
             least=0,
             most=MOST_SEEDS,
-            help="Train so many models, each text judged by one that has not seen it.",
+            help="Number of models to train, so that each text is judged by one that has not seen it.",
         ),
     ] = 0,
     no_texts: Annotated[
@@ -129,7 +129,7 @@ def audit(
 ) -> None:
     """Say whether a model's attention, or any other highlight, may be shown as an explanation.
 
-    Words are deleted at random, and the highlight is judged by how well it foretells what the model then
+    Words are deleted at random, and the highlight is judged by how well it predicts what the model then
     does. Further questions give context.
 
     Texts alone train a model first. What is measured is kept as it comes: an interrupted audit goes on when
@@ -248,8 +248,8 @@ def show(found: "Audit") -> None:
     better = verdict.instead
     if better is not None:
         typer.echo(
-            f"Show instead: {named(better.ranking)}. On the same deletions it foretells "
-            f"{100 * better.skill.value:.0f} % of what the best painting could{_signed(better)}."
+            f"Show instead: {named(better.ranking)}. On the same deletions it predicts "
+            f"{100 * better.skill.value:.0f} % of what the best map could{_signed(better)}."
         )
         called = content["subject"]["called"]
         second = ' --text-pair "its other text"' if content["data"].get("roles") else ""

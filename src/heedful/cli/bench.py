@@ -39,11 +39,11 @@ Source = Annotated[str, typer.Option(help="A corpus by name, a file, a folder, o
 
 
 def _parts(names: Sequence[str]) -> Any:
-    return typer.Option(help=f"What to measure: {', '.join(names)}; all unless said. Repeatable.")
+    return typer.Option(help=f"What to measure: {', '.join(names)}. Default: all. Repeatable.")
 
 
 def _choose(command: str, asked: Sequence[str] | None, known: Sequence[str]) -> list[str]:
-    """The parts that were asked for, all unless said."""
+    """The parts that were asked for; by default all."""
     return [choose_from(f"part of `heedful bench {command}`", name, known) for name in asked or known]
 
 
@@ -177,7 +177,7 @@ def accuracy(
         ),
     ] = None,
     seeds: Annotated[int, count(most=MOST_SEEDS, help="Trainings of each model, with seeds 0, 1, …")] = 1,
-    epochs: Annotated[int | None, count(help="Epochs at most; the preset's unless said.")] = None,
+    epochs: Annotated[int | None, count(help="Most epochs. Default: the preset's.")] = None,
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:
@@ -199,9 +199,7 @@ def watch(
     short: Annotated[str, typer.Option(help="watch: the corpus that is trained on.")] = "sst",
     long: Annotated[str, typer.Option(help="flow: the corpus whose training texts are read.")] = "imdb",
     model: Annotated[str, typer.Option(help="A model or preset that has flow terms.")] = "dp",
-    epochs: Annotated[
-        int | None, count(help="watch: epochs of a training; the preset's unless said.")
-    ] = None,
+    epochs: Annotated[int | None, count(help="watch: epochs of a training. Default: the preset's.")] = None,
     records: Annotated[int, count(help="watch: records in a run.")] = 50,
     rounds: Rounds = 3,
     data_dir: DataDir = None,
@@ -263,7 +261,7 @@ def erasure(
 def words(
     model: Annotated[
         list[str] | None,
-        typer.Option(help=f"A model by name; {', '.join(WORD_MODELS)} unless said. Repeatable."),
+        typer.Option(help=f"A model by name. Default: {', '.join(WORD_MODELS)}. Repeatable."),
     ] = None,
     texts: Annotated[int, count(help="Texts.")] = 200,
     longest: Annotated[int, count(least=5, help="Words of the longest text.")] = 50,
@@ -289,7 +287,7 @@ def words(
 def debate(
     part: Annotated[list[str] | None, _parts(DEBATE_PARTS)] = None,
     length: Annotated[
-        list[int] | None, count(least=2, help="tau: words of a text; 20, 200 and 400 unless said.")
+        list[int] | None, count(least=2, help="tau: words of a text. Default: 20, 200 and 400.")
     ] = None,
     instances: Annotated[int, count(help="tau: texts of each length.")] = 1000,
     texts: Annotated[int, count(help="adversary: test reviews of IMDB.")] = 2000,
@@ -333,7 +331,7 @@ def audit(
             help="A model or a preset by name, or minilm: that encoder with a head that learnt the corpus."
         ),
     ] = "dp",
-    limit: Annotated[int | None, count(help="Audit so many texts. Default: all.")] = None,
+    limit: Annotated[int | None, count(help="Number of texts to audit. Default: all.")] = None,
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:

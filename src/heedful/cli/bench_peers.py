@@ -12,7 +12,7 @@ from heedful.cli.stopping import can_be_stopped
 
 def peers(
     model: Annotated[
-        str | None, typer.Option(help="hf:FOLDER_OR_NAME; a packaged encoder with a random head unless said.")
+        str | None, typer.Option(help="hf:FOLDER_OR_NAME. Default: a packaged encoder with a random head.")
     ] = None,
     corpus: Annotated[str, typer.Option(help="Where the texts come from.")] = "sst",
     texts: Annotated[int, count(least=2, help="Test texts.")] = 8,
@@ -77,7 +77,7 @@ def peers(
 def families(
     family: Annotated[
         list[str] | None,
-        typer.Option(help="Which: bert, modernbert, gpt2, llama, t5, minilm; all unless said. Repeatable."),
+        typer.Option(help="Which: bert, modernbert, gpt2, llama, t5, minilm. Default: all. Repeatable."),
     ] = None,
     corpus: Annotated[str, typer.Option(help="The texts that they learn.")] = "sst",
     vectors: Annotated[

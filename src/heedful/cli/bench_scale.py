@@ -15,8 +15,8 @@ def scale(
     part: Annotated[
         list[str] | None,
         typer.Option(
-            help="prepare, train, scores, erase, audit, or stream (erasing 20,000 and 200,000 texts); all "
-            "unless said. Repeatable."
+            help="prepare, train, scores, erase, audit, or stream (erasing 20,000 and 200,000 texts). "
+            "Default: all. Repeatable."
         ),
     ] = None,
     corpus: Annotated[str, typer.Option(help="Whose words and lengths the texts have.")] = "sst",

@@ -10,7 +10,7 @@ from heedful.cli.output import print_json, print_table
 
 def transformer(
     model: Annotated[
-        str | None, typer.Option(help="hf:FOLDER_OR_NAME; a packaged encoder with a random head unless said.")
+        str | None, typer.Option(help="hf:FOLDER_OR_NAME. Default: a packaged encoder with a random head.")
     ] = None,
     corpus: Annotated[str, typer.Option(help="Where the texts come from.")] = "sst",
     texts: Annotated[int, count(least=4, help="Test texts.")] = 30,
@@ -36,7 +36,7 @@ def transformer(
         return
     print_table(
         "A transformer without each word",
-        ["leaving out every word", "ours is so many times as fast"],
+        ["leaving out every word", "ours is faster by a factor of"],
         [
             ["padded as they come, with weights", f"{found.padded / found.ours:.2f}"],
             ["sorted by length, padded, with weights", f"{found.by_length / found.ours:.2f}"],
@@ -54,7 +54,7 @@ def transformer(
 def passes(
     model: Annotated[
         str | None,
-        typer.Option(help="hf:FOLDER_OR_NAME; MiniLM with a head that learnt the corpus unless said."),
+        typer.Option(help="hf:FOLDER_OR_NAME. Default: MiniLM with a head trained on the corpus."),
     ] = None,
     corpus: Annotated[str, typer.Option(help="Where the texts come from.")] = "sst",
     texts: Annotated[int, count(least=4, help="Test texts of the audit.")] = 100,

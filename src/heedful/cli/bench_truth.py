@@ -146,13 +146,11 @@ def _show(title: str, table: "pd.DataFrame") -> None:
 def readings(
     corpus: Annotated[
         list[str] | None,
-        typer.Option(help="A corpus by name; sst, imdb, 20news-1 and agnews unless said. Repeatable."),
+        typer.Option(help="A corpus by name. Default: sst, imdb, 20news-1 and agnews. Repeatable."),
     ] = None,
     model: Annotated[
         list[str] | None,
-        typer.Option(
-            help="A model by name, or minilm, which is read on sst. Both dp and minilm unless said."
-        ),
+        typer.Option(help="A model by name, or minilm, which is read on sst. Default: dp and minilm."),
     ] = None,
     seeds: Annotated[int, count(most=MOST_SEEDS, help="Trainings of each model, with seeds 0, 1, …")] = 5,
     out: Annotated[Path, typer.Option(help="Folder for what was read; a restart goes on.")] = Path(

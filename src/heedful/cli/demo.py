@@ -1,4 +1,4 @@
-"""`heedful demo`: an audit of real film reviews, in under two minutes."""
+"""`heedful demo`: an audit of a model of real film reviews."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated

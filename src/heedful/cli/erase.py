@@ -63,7 +63,7 @@ def erase(
         str, typer.Option("--how", help="With --input: delete words, or make them the unknown word.")
     ] = "delete",
     limit: Annotated[
-        int | None, count("--limit", help="Try so many texts, drawn by the seed. Default: all.")
+        int | None, count("--limit", help="Number of texts to try, drawn by the seed. Default: all.")
     ] = None,
     out: Annotated[
         Path | None, typer.Option("--out", help="Folder for the results. Default: trials/… in the run.")
@@ -87,10 +87,9 @@ def erase(
     """Erase what attention ranks first, beside other rankings, and see when the decision moves.
 
     At the attention layer items are erased from what it saw; with --input words leave the text, and the model
-    reads it again: word skill, comprehensiveness, sufficiency. One row a text is written as it comes, and an
-    interrupted trial goes on when the same command is given again. What a model cannot give is said, and not
-    asked. At the layer, figures of Serrano & Smith's
-    forms are drawn beside the rows.
+    reads it again: word skill, comprehensiveness, sufficiency. One row per text is written as it is
+    measured, and an interrupted trial goes on when the same command is given again. Rankings that a model
+    does not have are named and left out. At the layer, figures in the style of Serrano & Smith are drawn too.
 
     Example: `heedful erase runs/sst-dp`, or `heedful erase runs/sst-dp --input --limit 500`, or
     `heedful erase runs/sst-dp --rankings attention,captum=scores.npy`, or
@@ -149,7 +148,7 @@ def erase(
         return
     place = " ".join(where[name] for name in ("at", "how", "layer") if name in where)
     _show(found, f"{where['corpus']} {split}, {streamed.instances:,} texts, {place}")
-    say(f"One row a text is in {erased.folder}{', pictures in its figures' if drawn else ''}.")
+    say(f"One row per text is in {erased.folder}{', pictures in its figures' if drawn else ''}.")
 
 
 def _draw(frame: "DataFrame", corpus: str, model: str, folder: Path) -> list[Path]:

@@ -37,9 +37,9 @@ def heads(
     device: Device = "cpu",
     as_json: AsJson = False,
 ) -> None:
-    """Ask each layer and head what its attention foretells, and what its first word does there.
+    """Measure what the attention of each layer and head predicts, and what its top word does there.
 
-    Skill is 0 for a blank map and 1 for the best painting of words; erased is how much further the log-odds
+    Skill is 0 for a blank map and 1 for the best map of words; erased is how much further the log-odds
     of the decision fall without the head's first word, in that head alone, than without another word.
     p-values are adjusted for the whole grid.
 
@@ -73,7 +73,7 @@ def heads(
         return
     best = frame.sort_values("skill", ascending=False).head(SHOWN)
     print_table(
-        f"The {len(best)} of {len(frame)} heads and layers that foretell most, {grid.texts} texts",
+        f"The {len(best)} of {len(frame)} heads and layers that predict most, {grid.texts} texts",
         ["layer", "head", "skill", "95 %", "clear", "erased", "95 %", "clear"],
         [
             [

@@ -44,10 +44,10 @@ LabelMap = Annotated[
 ]
 Device = Annotated[str, typer.Option("--device", help="Where models run: cpu, cuda, cuda:1, mps …")]
 Workers = Annotated[
-    int | None, count("--workers", most=MOST_WORKERS, help="Trainings at a time. Default: one a core.")
+    int | None, count("--workers", most=MOST_WORKERS, help="Trainings at a time. Default: one per core.")
 ]
 LocalWorkers = Annotated[
-    int | None, count("--workers", most=MOST_WORKERS, help="Of --scheduler local. Default: one a core.")
+    int | None, count("--workers", most=MOST_WORKERS, help="Of --scheduler local. Default: one per core.")
 ]
 Scheduler = Annotated[
     str | None,

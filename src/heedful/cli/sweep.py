@@ -31,7 +31,9 @@ def sweep(
     ] = False,
     csv: Annotated[
         Path | None,
-        typer.Option("--csv", help="Also write the table of measures here: a row a number, with intervals."),
+        typer.Option(
+            "--csv", help="Also write the table of measures here: a row per number, with intervals."
+        ),
     ] = None,
     latex: Annotated[
         Path | None,

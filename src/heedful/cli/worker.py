@@ -14,7 +14,7 @@ def worker(
     scheduler: Annotated[str, typer.Argument(help="The scheduler's address, tcp://HOST:PORT.")],
     workers: Annotated[
         int | None,
-        count("--workers", most=MOST_WORKERS, help="Processes, of one thread each. Default: one a core."),
+        count("--workers", most=MOST_WORKERS, help="Processes, of one thread each. Default: one per core."),
     ] = None,
     host: Annotated[
         str | None,

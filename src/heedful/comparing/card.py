@@ -27,7 +27,7 @@ def model_card(audit: "Audit | str | Path", *, front_matter: bool = True) -> str
 
 
 def yaml_of(audit: Audit) -> str:
-    """The front matter: accuracy and how well highlights foretell, as results of one task on one dataset."""
+    """The front matter: accuracy and how well highlights predict, as results of one task on one dataset."""
     verdict, content = audit.verdict, audit.content
     data, subject = content["data"], content["subject"]
     metrics = [("accuracy", "Accuracy", round(data["accuracy"]["value"], 4))]
@@ -80,16 +80,16 @@ def _section(audit: Audit) -> list[str]:
         f"| accuracy | {accuracy['value']:.3f} | {_ends(accuracy['interval'])} | {accuracy['count']:,} |",
     ]
     numbers = (
-        (f"of what the best painting could, {_plain(shown)} foretells", verdict.skill),
+        (f"of what the best map could, {_plain(shown)} predicts", verdict.skill),
         ("of its paint, on words that matter", verdict.paint),
         ("texts whose strongest word matters", verdict.first),
     )
     lines += [_row(name, finding) for name, finding in numbers if finding is not None]
     better = verdict.instead
     if better is not None:
-        lines.append(_row(f"to show instead: {_plain(named(better.ranking))} foretells", better.skill))
+        lines.append(_row(f"to show instead: {_plain(named(better.ranking))} predicts", better.skill))
     if verdict.linear_share is not None:
-        lines.append(f"| of what the model does, any painting can show | {verdict.linear_share:.3f} | | |")
+        lines.append(f"| of what the model does, the best map can show | {verdict.linear_share:.3f} | | |")
     if verdict.classes:
         lines += ["", "| decided class | texts | reads |", "|---|---|---|"]
         lines += [f"| {_plain(one.name)} | {one.texts:,} | {_class(one)} |" for one in verdict.classes]

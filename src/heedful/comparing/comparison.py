@@ -92,7 +92,7 @@ class Comparison:
     notes: tuple[str, ...] = ()
 
     def to_frame(self, *, words: bool = False) -> pd.DataFrame:
-        """One row a number that was compared; with `words`, one row a word that moved."""
+        """One row per number that was compared; with `words`, one row per word that moved."""
         if words:
             names = [one.name for one in fields(Moved)]
             return pd.DataFrame([[getattr(one, name) for name in names] for one in self.moved], columns=names)
@@ -197,9 +197,9 @@ def _numbers(
     if sides[1].shown != sides[0].shown:
         maps = f"{maps} and {named(sides[1].shown)}"
     best = f"{named(sides[0].best)} and {named(sides[1].best)}"
-    foretells = "of what the best painting could foretell of random deletions"
+    predicts = "of what the best map could predict of random deletions"
     return [
-        (f"skill of {maps}", f"the share {foretells}", both(lambda one, side: _skill(one, side.shown))),
+        (f"skill of {maps}", f"the share {predicts}", both(lambda one, side: _skill(one, side.shown))),
         (
             TO_SHIP,
             f"the same for what each audit says to show: {best}",

@@ -1,7 +1,7 @@
 """What an audit kept of each text, under a key by which the same text is found in another audit.
 
-    pool.parquet    one row a text of the pool: its number in the split, label, decision, and a digest of it
-    rows.parquet    one row a text that was read many times
+    pool.parquet    one row per text of the pool: its number in the split, label, decision, and a digest of it
+    rows.parquet    one row per text that was read many times
 
 The digest is left out of an audit without texts, since a short text could be guessed from it: such an audit
 is matched by the texts' numbers, if both were made of the same data.
@@ -62,4 +62,4 @@ def _table(audit: Audit, name: str) -> pd.DataFrame:
             f"{audit.folder} has no {name}: it was made before audits could be compared."
         ) from None
     except (OSError, ValueError) as error:
-        raise UserError(f"{path} is damaged ({error}): audit anew.") from None
+        raise UserError(f"{path} is damaged ({error}): audit again.") from None

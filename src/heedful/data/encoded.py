@@ -248,7 +248,7 @@ def _read_names(folder: Path) -> list[str]:
     if content.get("version") != _VERSION:
         raise UserError(
             f"The encoded texts in {folder} are of version {content.get('version')!r}, but this heedful "
-            f"reads version {_VERSION}: encode them anew."
+            f"reads version {_VERSION}: encode them again."
         )
     names = content.get("arrays")
     if not isinstance(names, list):
@@ -281,7 +281,7 @@ def _fits(encoded: EncodedTexts) -> bool:
 
 
 def _damaged(folder: Path) -> UserError:
-    return UserError(f"The encoded texts in {folder} are damaged: encode them anew.")
+    return UserError(f"The encoded texts in {folder} are damaged: encode them again.")
 
 
 def _quoted(text: str) -> str:

@@ -159,7 +159,7 @@ def gather_corpus(
     elif splits is None:
         found.said.append(
             f"No split was given: {shares[0]:.0%} train, {shares[1]:.0%} dev and {shares[2]:.0%} test were "
-            f"dealt out, stratified by class, copies of a text together, with seed {seed}."
+            f"drawn, stratified by class, copies of a text together, with seed {seed}."
         )
         splits = deal(found.texts, labels.tolist(), shares=(shares[1], shares[2]), seed=seed)
     else:

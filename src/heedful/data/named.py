@@ -52,8 +52,8 @@ def load_data(
     `text`, `label` and `split` name the columns of a file or of a Hugging Face dataset; they are guessed when
     obvious. `text_pair` names that of a second text, decided together with the first. `seed` makes the
     synthetic corpora and draws the splits of a source that has none; the splits of a named real corpus are
-    fixed and it does not move them. `test_share` is test's part of what is dealt out,
-    `encoding` that of a text file; both are chosen by what is there unless said. Without `learn`, for texts
+    fixed and it does not move them. `test_share` is test's part of what is split,
+    `encoding` that of a text file; both are by default chosen by what is there. Without `learn`, for texts
     that are only judged, all rows are test where none was set aside. A `rule` (`label_rules`) makes two
     classes of what is in the label column.
     """

@@ -121,27 +121,25 @@ def sample_split(rows: Rows, split: str, share: float) -> Rows:
 
 
 def carve(rows: Rows, shares: Share | Mapping[str, Share]) -> Rows:
-    """Deal the train split anew, into train, dev and test by their shares (see `deal`)."""
+    """Split the train texts again, into train, dev and test by their shares (see `deal`)."""
     inside = np.flatnonzero(np.asarray(rows.splits) == "train")
     part = _deal(rows, inside, shares)
     splits = np.array(rows.splits, dtype="<U5")
     splits[inside] = part
     made = " and ".join(name for name in ("dev", "test") if (part == name).any())
-    note = (
-        f"Dealt {made or 'nothing'} out of the train texts, class by class, with the fixed seed {SPLIT_SEED}."
-    )
+    note = f"Set {made or 'nothing'} aside from train, class by class, with the fixed seed {SPLIT_SEED}."
     return replace(rows, splits=splits.tolist(), notes=(*rows.notes, note))
 
 
 def carve_pooled(rows: Rows, shares: Share | Mapping[str, Share] = (0.1, 0.1)) -> Rows:
-    """Forget the source's splits, if it has any, and deal all texts into train, dev and test."""
+    """Forget the source's splits, if it has any, and split all texts into train, dev and test."""
     pooled = replace(rows, splits=["train"] * len(rows.texts), notes=())
-    note = f"Dealt all texts into train, dev and test, class by class, with the fixed seed {SPLIT_SEED}."
+    note = f"Split all texts into train, dev and test, class by class, with the fixed seed {SPLIT_SEED}."
     return replace(carve(pooled, shares), notes=(*rows.notes, note))
 
 
 def carve_missing(rows: Rows, share: float = 0.1) -> Rows:
-    """Deal dev, and test too, out of train where the source has none."""
+    """Take dev, and test too, from train where the source has none."""
     lacks = [0.0 if name in rows.splits else share for name in ("dev", "test")]
     return carve(rows, (lacks[0], lacks[1])) if any(lacks) else rows
 

@@ -43,10 +43,11 @@ def read_corpus(
     was guessed is in its notes.
 
     `text`, `label` and `split` name columns, `text_pair` that of a second text. Without a split, rows are
-    dealt to train, dev and test, stratified by class, so that test is large enough to judge by; `test_share`
-    sets its share, or `shares` all three. A train split alone is dealt out likewise, and dev is never taken
-    from test. Without `learn`, for texts that are only judged, all rows are test where none was set aside.
-    `encoding` is recognised unless said. A `rule` makes two classes of what is in the label column.
+    split into train, dev and test, stratified by class, so that test is large enough to judge by;
+    `test_share` sets its share, or `shares` all three. A train split alone is split likewise, and dev is
+    never taken from test. Without `learn`, for texts that are only judged, all rows are test where none was
+    set aside.
+    `encoding` is by default recognised. A `rule` makes two classes of what is in the label column.
     """
     path = Path(path)
     options: dict[str, Any] = {"seed": seed, "shares": chosen_shares(shares, test_share), "learn": learn}
@@ -109,7 +110,7 @@ def read_rows(
 ) -> Iterator[tuple[str, str, str]]:
     """Walk a file as (text, label, split), one row in memory at a time (about a thousand of Parquet).
 
-    Nothing is dropped or dealt out here: an empty text, a missing label and a split that is not said are "".
+    Nothing is dropped or split here: an empty text, a missing label and a split that is not said are "".
     """
     table = open_table(Path(path), encoding=encoding)
     for row in _walk(table, _columns(table, text=text, label=label, split=split)):

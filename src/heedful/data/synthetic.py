@@ -87,7 +87,7 @@ def data_two(**changes: Any) -> Corpus:
 
 
 def data_k(**changes: Any) -> Corpus:
-    """The K-class version, three labels unless said: words of type "0", "1", "2", and "3" for neutral."""
+    """The K-class version, by default three labels: words of type "0", "1", "2", and "3" for neutral."""
     return make_synthetic(replace(Synthetic(classes=3), **changes), name="data-k")
 
 

@@ -140,7 +140,7 @@ def _read(path: Path) -> dict[str, Any]:
     if content.get("version") != _VERSION:
         raise UserError(
             f"The vocabulary {path} is of version {content.get('version')!r}, but this heedful reads version "
-            f"{_VERSION}: make it anew, or use the heedful that wrote it."
+            f"{_VERSION}: make it again, or use the heedful that wrote it."
         )
     return content
 
@@ -150,4 +150,4 @@ def _all_of(kind: type, values: object) -> bool:
 
 
 def _damaged(path: str | Path) -> UserError:
-    return UserError(f"{path} is not a whole vocabulary file: make it anew from the texts.")
+    return UserError(f"{path} is not a whole vocabulary file: make it again from the texts.")

@@ -80,7 +80,7 @@ def _named(
 
 
 def foretold(reader: Reader, weights: Tensor, *, first: int, most: int) -> np.ndarray:
-    """For each text of two items or more what foretells: attention, shuffled, a blank map; and the most.
+    """For each text of two items or more what predicts: attention, shuffled, a blank map; and the most.
 
     Sums over texts make the skill: (told − blank) / (most − blank).
     """
@@ -95,7 +95,7 @@ def foretold(reader: Reader, weights: Tensor, *, first: int, most: int) -> np.nd
 
 
 def _shuffled(weights: Tensor, mask: Tensor, *, first: int) -> Tensor:
-    """The weights of each text dealt to its items anew."""
+    """The weights of each text permuted among its items."""
     lots = torch.from_numpy(chance(0, tuple(mask.shape), first=first)).masked_fill(~mask, 2.0)
     return torch.zeros_like(weights).scatter(1, lots.argsort(1), weights.masked_fill(~mask, 0))
 

@@ -115,14 +115,14 @@ def _choice(
     classes: Sequence[ClassReading],
 ) -> Choice:
     defaults = tuple(one.name for one in classes if one.default)
-    own = "" if skill is None else f" (it foretells {_percent(skill.value)} of what the best painting could)"
+    own = "" if skill is None else f" (it predicts {_percent(skill.value)} of what the best map could)"
     said = source[0].upper() + source[1:]
     if reading == FAITHFUL:
         return Choice(shown, f"{said} reads {named(shown)} as faithful{own}.", reading, defaults)
     if instead is not None:
-        better = f"{named(instead.ranking)}, which foretells {_percent(instead.skill.value)}"
-        why = f"{said} found {better} of what the best painting could"
-        why += "" if skill is None else f"; {named(shown)} foretells {_percent(skill.value)}"
+        better = f"{named(instead.ranking)}, which predicts {_percent(instead.skill.value)}"
+        why = f"{said} found {better} of what the best map could"
+        why += "" if skill is None else f"; {named(shown)} predicts {_percent(skill.value)}"
         return Choice(
             instead.ranking, f"{why}. What is shown reads “{instead.reading}”.", instead.reading, defaults
         )
@@ -138,7 +138,7 @@ def _check_same(audit: Audit, subject: Subject) -> None:
     try:
         asked = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise UserError(f"{path} cannot be read ({error}): audit anew.") from None
+        raise UserError(f"{path} cannot be read ({error}): audit again.") from None
     # What a module answers to a few of its texts may follow its parameters' digest.
     if str(asked.get("subject")).split("-")[0] != digest_of(subject):
         raise UserError(

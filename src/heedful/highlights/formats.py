@@ -47,7 +47,7 @@ def read_parquet(path: str | Path) -> tuple[About, list[Highlight]]:
         table = pq.read_table(path)
         about = json.loads((table.schema.metadata or {})[ABOUT])
         if about.pop("schema") != SCHEMA:
-            raise UserError(f"{path} was written by another version of heedful: highlight anew.")
+            raise UserError(f"{path} was written by another version of heedful: highlight again.")
         return About.from_dict(about), [unflat(row) for row in table.to_pylist()]
     except (pa.ArrowException, OSError, KeyError, ValueError, TypeError) as error:
         raise UserError(f"{path} holds no highlights, or is damaged: {error}.") from None

@@ -1,7 +1,7 @@
 """What is shipped: `Highlight` of one text, its `Mark`s, and `Highlights` of all. No torch.
 
-Files: .html a page, .jsonl one object a text, .csv and .parquet one row a text. Parquet holds everything and
-can be loaded again.
+Files: .html a page, .jsonl one object per text, .csv and .parquet one row per text. Parquet holds everything
+and can be loaded again.
 """
 
 import json
@@ -142,7 +142,7 @@ class Highlights(Sequence[Highlight]):
         return f"Highlights({len(self):,} texts of {self.about.model}, by {self.about.called})"
 
     def to_frame(self, *, words: bool = False) -> "pandas.DataFrame":
-        """One row a text; with `words`, one row a highlighted word."""
+        """One row per text; with `words`, one row per highlighted word."""
         import pandas
 
         if not words:

@@ -56,7 +56,7 @@ class ModelSettings:
 
     levels: str = setting("flat", "flat: attention over words; hierarchical: over words, then over sentences")
     max_length: int | None = setting(
-        None, "words of a text that are read, the rest are unread; all unless said"
+        None, "words of a text that are read, the rest are ignored; by default all"
     )
 
     embedding: int = setting(100, "width E of a word's vector", most=WIDEST)
@@ -86,18 +86,16 @@ class ModelSettings:
     )
 
     attention: str = setting("scaled-dot", f"the score: {', '.join(SCORES)}")
-    scale: float | None = setting(
-        None, "λ, which scores are divided by; unless said 1, and √H for scaled-dot"
-    )
+    scale: float | None = setting(None, "λ, which scores are divided by; by default 1, and √H for scaled-dot")
     attention_width: int | None = setting(
-        None, "additive: width of the tanh layer; general: of V; H unless said", most=WIDEST
+        None, "additive: width of the tanh layer; general: of V; by default H", most=WIDEST
     )
     attention_bias: bool = setting(True, "additive: a bias inside the tanh")
     normaliser: str = setting("softmax", f"from scores to weights: {', '.join(NORMALISERS)}")
-    control: str = setting("none", "weights in the place of learnt ones: uniform, frozen (given) or shuffled")
+    control: str = setting("none", "weights instead of learnt ones: uniform, frozen (given) or shuffled")
 
     head: str | None = setting(
-        None, "score: one number; logits: one a class; score for two classes unless said"
+        None, "score: one number; logits: one per class; for two classes by default score"
     )
     head_bias: bool = setting(False, "a bias in the head")
 
@@ -111,7 +109,7 @@ class ModelSettings:
         "orthogonal; pytorch: all as PyTorch, words too",
     )
     head_range: float | None = setting(
-        None, "r: the head starts uniform in (−r, r); as initialisation unless said"
+        None, "r: the head starts uniform in (−r, r); by default as initialisation says"
     )
 
     def __post_init__(self) -> None:

@@ -239,7 +239,7 @@ def _check_item_numbers(items: Tensor) -> None:
     if largest >= most:
         raise UserError(
             f"The items of a trace are numbered from 0, and one of {items[0].numel():,} slots a row has the "
-            f"number {largest:,}: number them anew, without gaps."
+            f"number {largest:,}: number them again, without gaps."
         )
 
 

@@ -35,7 +35,7 @@ def seeds_interval(values: ArrayLike, *, level: float = 0.95) -> Interval:
     check_level(level)
     runs = np.asarray(values, dtype=np.float64)
     if runs.ndim != 1 or len(runs) == 0:
-        raise UserError(f"An interval over seeds needs one number a seed, and got shape {runs.shape}.")
+        raise UserError(f"An interval over seeds needs one number per seed, and got shape {runs.shape}.")
     if not np.isfinite(runs).all():
         row = int(np.flatnonzero(~np.isfinite(runs))[0])
         raise UserError(f"Row {row} of the seeds is {runs[row]}: leave that run out, and say so.")
@@ -63,7 +63,7 @@ def benjamini_hochberg(p_values: ArrayLike) -> NDArray[np.float64]:
     """Adjusted p-values in the order given: those below q have a false-discovery rate of at most q."""
     p = np.asarray(p_values, dtype=np.float64)
     if p.ndim != 1:
-        raise UserError(f"Adjusting needs one p-value a test, and got shape {p.shape}.")
+        raise UserError(f"Adjusting needs one p-value per test, and got shape {p.shape}.")
     bad = np.flatnonzero(~((p >= 0) & (p <= 1)))  # also catches NaN
     if len(bad):
         raise UserError(f"A p-value lies between 0 and 1, and row {bad[0]} is {p[bad[0]]}.")

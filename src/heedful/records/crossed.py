@@ -36,7 +36,7 @@ def crossed_interval(
     within: tuple[float, float] = (-math.inf, math.inf),
     level: float = 0.95,
 ) -> Interval:
-    """The interval of the mean of one number a seed (S,), each measured on the same `count` texts.
+    """The interval of the mean of one number per seed (S,), each measured on the same `count` texts.
 
     `error` is the standard error of that mean over texts, None where it is not known. One seed says nothing
     of others: with `alone` its interval is over texts and says so (a score on a split has a meaning for one

@@ -47,7 +47,7 @@ def checked_manifest(folder: Path) -> Manifest | None:
         content = json.loads(path.read_text(encoding="utf-8"))
         schema, files, made = content["schema"], dict(content["files"]), dict(content["made"])
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
-        raise UserError(f"{path} is damaged: nobody can say whether {folder} is as it was written.") from None
+        raise UserError(f"{path} is damaged: so it cannot be checked whether {folder} was changed.") from None
     if schema != _SCHEMA:
         raise UserError(f"{path} was written by another version of heedful, which may read it.")
     for name, digest in files.items():
@@ -60,7 +60,7 @@ def checked_manifest(folder: Path) -> Manifest | None:
         if now != digest:
             raise UserError(
                 f"{folder / name} is not as it was written (its digest is {now}, and was {digest}): bring "
-                "that back, or make the folder anew."
+                "that back, or make the folder again."
             )
     return Manifest(files, made)
 

@@ -185,7 +185,9 @@ def _columns(columns: Mapping[str, ArrayLike]) -> Floats:
     arrays = {name: np.asarray(values, dtype=np.float64) for name, values in columns.items()}
     for name, array in arrays.items():
         if array.ndim != 1:
-            raise UserError(f"The column {name!r} needs one number an instance, and has shape {array.shape}.")
+            raise UserError(
+                f"The column {name!r} needs one number per instance, and has shape {array.shape}."
+            )
     lengths = {name: len(array) for name, array in arrays.items()}
     if len(set(lengths.values())) > 1:
         listed = ", ".join(f"{name} {length}" for name, length in lengths.items())

@@ -2,7 +2,7 @@
 
     runs/CELL-FINGERPRINT/      the trained run (see `training.run`)
     measured/NAME-DIGEST/       a stage of the store: what one measure with these options found, a part a run
-    records/                    of a sweep: one row a cell
+    records/                    of a sweep: one row per cell
 
 Processes of this machine write into the folder of whoever started them, and read texts by their paths. A
 worker of a cluster is given a folder of its own, which is sent back, and texts by their fingerprints.

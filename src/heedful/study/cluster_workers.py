@@ -31,7 +31,7 @@ def serve_workers(
     host: str | None = None,
     say: Callable[[str], None] = lambda sentence: None,
 ) -> None:
-    """Keep `workers` processes of one thread each (default: one a core) at a scheduler until interrupted.
+    """Keep `workers` processes of one thread each (default: one per core) at a scheduler until interrupted.
 
     They listen on the loopback address where the scheduler has one; elsewhere `host` must say on which
     address of this machine the cluster may reach them.

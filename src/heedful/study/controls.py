@@ -41,7 +41,7 @@ class Controls:
         for kind, decided in self.decided.items():
             if decided.ndim != 2 or decided.shape[1] != len(self.labels) or not len(decided):
                 raise UserError(
-                    f"The decisions of the {kind} models need one row a seed of {len(self.labels)} texts, "
+                    f"The decisions of the {kind} models need one row per seed of {len(self.labels)} texts, "
                     f"and have shape {decided.shape}."
                 )
 

@@ -22,7 +22,7 @@ LOCAL = "local"  # a cluster that is started here, on the loopback address, and 
 class Engine:
     """Processes of this machine, unless a Dask scheduler is named."""
 
-    workers: int | None = None  # at a time; one a core unless said. A scheduler has its own.
+    workers: int | None = None  # at a time; by default one per core. A scheduler has its own.
     scheduler: str | None = None  # tcp://HOST:PORT, or "local"
     say: Callable[[str], None] = lambda sentence: None
 

@@ -1,4 +1,4 @@
-"""The grid of a transformer's layers and heads, drawn: what each foretells, and what its first word does."""
+"""The grid of a transformer's layers and heads, drawn: what each predicts, and what its top word does."""
 
 from typing import TYPE_CHECKING
 

@@ -34,7 +34,7 @@ def run_row(result: Path, texts: Corpus, **about: Any) -> dict[str, Any]:
 
 
 def models_table(runs: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
-    """One row a corpus, model and setting: mean accuracy over seeds, majority, seeds, texts, learnt."""
+    """One row per corpus, model and setting: mean accuracy over seeds, majority, seeds, texts, learnt."""
     every = pd.DataFrame(list(runs)).drop_duplicates()
     rows = []
     for names, own in every.groupby(GROUP, sort=False):

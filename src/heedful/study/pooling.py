@@ -2,7 +2,7 @@
 
 A table has `corpus`, `model`, `seed` and `instance`. One seed has an interval over texts alone, and a claim
 about it is a claim about that run; several have one over seeds, crossed with texts (`records.crossed`). So do
-tables of runs (one row a seed), where the error over texts is known.
+tables of runs (one row per seed), where the error over texts is known.
 """
 
 import math
@@ -169,7 +169,7 @@ def mean_over_seeds(
     within: tuple[float, float] = (-math.inf, math.inf),
     **about: Any,
 ) -> Finding:
-    """The mean of one number a seed, each of the same `count` texts; the interval is `crossed_interval`."""
+    """The mean of one number per seed, each of the same `count` texts; the interval is `crossed_interval`."""
     runs = np.asarray(values, dtype=np.float64)
     return Finding(
         name,

@@ -33,7 +33,7 @@ def in_processes(
     workers: int | None = None,
     done: Callable[[T, Any], None] | None = None,
 ) -> Iterator[tuple[T, str]]:
-    """Do `work(job, cell)` for the cells, `workers` at a time (default: one a core); yield those that failed.
+    """Do `work(job, cell)` for the cells, `workers` at a time (default: one per core); yield the failed.
 
     `work` is a function of a module, so that a new process finds it. `done` hears of each cell with what its
     work gave, or None where it failed. Where a worker dies, the rest goes on one by one: then it is known

@@ -42,7 +42,7 @@ SHUFFLES = 20  # draws of shuffled pairs of a text
 
 @dataclass(frozen=True, eq=False)
 class SeedsVariance:
-    """One row a text in `table`, measured over `seeds` runs.
+    """One row per text in `table`, measured over `seeds` runs.
 
     Columns: instance (its number in the split), words, label, decided and largest (of the first run),
     divergence and overlap (means over pairs of runs), divergence_0_1, overlap_0_1 … (of each pair),
@@ -101,7 +101,7 @@ def compare_attention(
     seed: int = 0,
     instances: NDArray[np.int64] | None = None,
 ) -> pd.DataFrame:
-    """The pairwise divergence and top overlap of several attentions over the same texts, a row a text.
+    """The pairwise divergence and top overlap of several attentions over the same texts, a row per text.
 
     `instances` are the numbers of these texts in their split; without them they are counted from 0.
     """
@@ -137,7 +137,7 @@ def compare_weights(
 
 
 def shuffle_rows(weights: Tensor, mask: Tensor, *, seed: int, rows: NDArray[np.int64], sample: int) -> Tensor:
-    """The weights (B,T) dealt out anew among the real slots of each text, by chance that belongs to it."""
+    """The weights (B,T) permuted among the real slots of each text, at random but the same in every call."""
     texts = Batch(ids=mask.long(), mask=mask, labels=None, rows=rows)
     drawn = chance_of(texts, seed, sample=2**23 + sample)  # samples of their own: no trial's random ranking
     order = torch.from_numpy(np.where(mask.numpy(), drawn, 2.0)).argsort(1)

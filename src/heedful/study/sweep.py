@@ -39,7 +39,7 @@ def run_study(
     done: Callable[[Cell, Any], None] | None = None,
     say: Callable[[str], None] | None = None,
 ) -> Sweep:
-    """Train every cell that has no record yet, `workers` at a time (default: one a core); return all records.
+    """Train every cell without a record, `workers` at a time (default: one per core); return all records.
 
     A record counts while its corpus is unchanged. `done` hears of each cell with its record, or None where it
     failed; of those that have their record already, at once. A cell that fails leaves no record and does not
@@ -116,7 +116,7 @@ def plan_study(
     scheduler: str | None = None,
     data_dir: str | Path | None = None,
 ) -> Plan:
-    """Count the cells of a study and foretell how long those that are left take; nothing is written."""
+    """Count the cells of a study and estimate how long those that are left take; nothing is written."""
     job = sweep_job(study, folder, data_dir=data_dir)
     job.store.check()
     corpora = study.check(data_dir=data_dir)

@@ -1,4 +1,4 @@
-"""What a study can ask of a run beside its training: measures with one row a test text.
+"""What a study can ask of a run beside its training: measures with one row per test text.
 
 Each is a measure of the workbench. Its rows have `instance` (the text's number in the test split) and
 `value`; where what is asked is a ratio of sums, also `over`, the sum below; and the same of baselines:
@@ -103,7 +103,7 @@ def optimality_gap(run: "Run", corpus: Corpus, *, texts: int) -> pd.DataFrame:
 
 @_of_texts
 def heat_map_skill(run: "Run", corpus: Corpus, *, texts: int) -> pd.DataFrame:
-    """How well attention, painted, foretells random deletions: 0 is a blank map, 1 the best there can be."""
+    """How well attention, painted, predicts random deletions: 0 is a blank map, 1 the best there can be."""
     import torch
 
     from heedful.trials.erasure.heat_map import effects_of

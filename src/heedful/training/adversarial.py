@@ -60,7 +60,7 @@ def train_adversary(
 ) -> Run:
     """Train a model like that of `run` to agree with its decisions and differ in its attention.
 
-    `strength` is λ; `seed` is the new model's (one more than the base's unless said), and `changes` are
+    `strength` is λ; `seed` is the new model's (by default one more than the base's), and `changes` are
     training settings such as epochs. With `out` a run folder is left there, and one that this call left
     before is read again. The recipe's corpus says of which run it is the adversary, and at which strength.
     """

@@ -50,7 +50,7 @@ class Checkpoint:
                 metadata = file.metadata() or {}
                 if metadata.get("format") != FORMAT:
                     raise UserError(
-                        f"{path} was written by another version of heedful: remove it to train anew."
+                        f"{path} was written by another version of heedful: remove it to start again."
                     )
                 for key in file.keys():  # noqa: SIM118 (the file is not a mapping)
                     group, name = key.split("/", 1)
@@ -59,4 +59,4 @@ class Checkpoint:
         except UserError:
             raise
         except (SafetensorError, OSError, KeyError, TypeError, ValueError) as error:
-            raise UserError(f"{path} is damaged ({error}): remove it to train anew.") from error
+            raise UserError(f"{path} is damaged ({error}): remove it to start again.") from error

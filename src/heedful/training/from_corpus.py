@@ -253,8 +253,8 @@ def _check_splits(corpus: Corpus) -> None:
             texts.setdefault(int(label), set()).add(text)
         if max(map(len, texts.values()), default=0) < LEAST_TO_DEAL:
             raise UserError(
-                f"{corpus.name} has too few rows ({len(set(corpus.texts))} different texts) to deal a {name} "
-                f"split from: give at least {LEAST_TO_DEAL} different texts of each class."
+                f"{corpus.name} has too few rows ({len(set(corpus.texts))} different texts) for a {name} "
+                f"split: give at least {LEAST_TO_DEAL} different texts of each class."
             )
         raise UserError(f"{corpus.name} has no {name} split to train with: put some of its texts there.")
 

@@ -56,7 +56,7 @@ def train_guided(
     The model's settings are taken with their attention frozen.
     """
     if model.hierarchical:
-        raise UserError("Given weights are one row a text: use a flat model.")
+        raise UserError("Given weights are one row per text: use a flat model.")
     missing = [name for name in sets if name not in guides]
     if missing:
         raise UserError(f"There are no weights for the split {missing[0]}: give some for each split.")

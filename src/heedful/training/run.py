@@ -84,7 +84,7 @@ class Recipe:
         if content.get("format") != FORMAT:
             raise UserError(
                 f"{path} is of format {content.get('format')!r}, but this heedful reads format {FORMAT!r}: "
-                "train the model anew, or use the version that wrote it."
+                "train the model again, or use the version that wrote it."
             )
         try:
             return Recipe(
@@ -220,7 +220,7 @@ def load_run(folder: str | Path, *, device: str = "cpu", parts: Sequence[type] =
     result.pop("schema", None)
     notes: tuple[str, ...] = ()
     if manifest is None:
-        notes = (f"{folder} has no {MANIFEST}: nobody can say if it is as it was written.",)
+        notes = (f"{folder} has no {MANIFEST}: it cannot be checked whether its files were changed.",)
         warnings.warn(notes[0], Unvouched, stacklevel=2)
     made = manifest.made if manifest else {}
     return Run(model.to(place).eval(), recipe, vocabulary, history, result, folder, notes, made)

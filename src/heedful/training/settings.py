@@ -44,7 +44,7 @@ class TrainingSettings:
     penalty: float = setting(0.0, "weight of |VᵀW|, which keeps attention from taking sides")
     clip: float | None = setting(None, "largest norm of the whole gradient")
     halve_on_plateau: bool = setting(False, "halve the rate whenever an epoch is no better on dev")
-    patience: int | None = setting(None, "stop after so many epochs without a better one on dev")
+    patience: int | None = setting(None, "stop after this many epochs without a better one on dev")
     choose: str = setting("accuracy", "which epoch dev keeps: the one of the best accuracy, or roc-auc")
     earliest: int = setting(1, "the first epoch that may be kept, if there are as many")
     balance: bool = setting(False, "weigh a text's loss by the first class's size over its own class's")

@@ -32,7 +32,7 @@ def corpus_of(run: Run, *, data_dir: str | Path | None = None) -> Corpus:
     if corpus.fingerprint != about.get("fingerprint"):
         raise UserError(
             f"The corpus {source} is not the one that this run was trained on (its fingerprint is "
-            f"{corpus.fingerprint}, and was {about.get('fingerprint')}): bring that back, or train anew."
+            f"{corpus.fingerprint}, and was {about.get('fingerprint')}): bring that back, or train again."
         )
     return corpus
 

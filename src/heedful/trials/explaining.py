@@ -30,7 +30,7 @@ def explain(
 ) -> Explanation | Explanations:
     """Read a text, or several, with any model that `heedful.audit` takes.
 
-    `by` is the ranking of words that paints them: attention unless said, or leave-one-out where a model shows
+    `by` is the ranking of words that paints them: by default attention, or leave-one-out where a model shows
     none. Texts are strings, or a table in memory with a column of them; for files, and for many, there is
     `heedful.highlight`.
     """

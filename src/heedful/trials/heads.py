@@ -1,9 +1,9 @@
-"""Every layer and head of a transformer: what its attention foretells, and what its first word does there.
+"""Every layer and head of a transformer: what its attention predicts, and what its top word does there.
 
 Two questions to each head, and to each layer as a whole (the mean of its heads):
 
-- Skill: how well its attention to the words, from the deciding position, foretells what deleting words does
-  (`heat_map`): 0 is a blank map, 1 the best that any painting can do.
+- Skill: how well its attention to the words, from the deciding position, predicts what deleting words does
+  (`heat_map`): 0 is a blank map, 1 the best that any map can do.
 - Erased: how far the log-odds of the decided class fall when the word it attends to most is erased from this
   head alone, its weight shared out among the rest; beside it the same with another word, drawn by chance.
 
@@ -72,7 +72,7 @@ class HeadGrid:
     erased_adjusted: Floats  # (N,C)
 
     def to_frame(self) -> "pandas.DataFrame":
-        """One row a head, counted from 1; head 0 is the whole layer."""
+        """One row per head, counted from 1; head 0 is the whole layer."""
         import pandas
 
         rows = []

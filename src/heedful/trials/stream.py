@@ -34,7 +34,7 @@ from heedful.training.texts_of_run import encode_for
 if TYPE_CHECKING:
     import pandas
 
-Trial = Callable[[Batch, int], "pandas.DataFrame"]  # trial(batch, first): one row an instance
+Trial = Callable[[Batch, int], "pandas.DataFrame"]  # trial(batch, first): one row per instance
 # Makes the rows of batches elsewhere, and gives them as they come (`study.cluster_streams`).
 Spread = Callable[[Trial, Iterator[tuple[str, Batch, int]]], Iterator[tuple[str, "pandas.DataFrame"]]]
 SPREAD: "ContextVar[Spread | None]" = ContextVar("SPREAD", default=None)
@@ -61,7 +61,7 @@ class Streamed:
         return self.rows(None if self.instances <= MOST_SUMMED else DRAWN, seed=seed)
 
     def rows(self, most: int | None = None, *, seed: int = 0) -> "pandas.DataFrame":
-        """One row an instance, by its number; of more than `most`, so many drawn by the seed.
+        """One row per instance, by its number; of more than `most`, that many drawn by the seed.
 
         All parts are walked then, and no more than one of them and what was drawn is held.
         """
@@ -93,7 +93,7 @@ def stream(
     """Run a trial over texts, writing the rows of each batch before the next begins.
 
     `recipe` says what is asked (plain JSON values): a folder with other answers is refused. `rows` are the
-    texts to take, all unless said. `progress` is told how many instances are done, those from before too.
+    texts to take, by default all. `progress` is told how many instances are done, those from before too.
     """
     folder = Path(folder)
     chosen = np.arange(len(texts)) if rows is None else np.asarray(rows, dtype=np.int64)
@@ -140,7 +140,7 @@ def sample_rows(count: int, limit: int | None, *, seed: int = 0) -> NDArray[np.i
 def trace_trial(
     subject: Subject, *measures: "Callable[[Trace], pandas.DataFrame]", level: str = "final"
 ) -> Trial:
-    """What measures of a trace find on each batch, side by side: one row an instance."""
+    """What measures of a trace find on each batch, side by side: one row per instance."""
 
     def trial(batch: Batch, first: int) -> "pandas.DataFrame":
         import pandas

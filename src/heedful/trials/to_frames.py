@@ -1,4 +1,4 @@
-"""A result of B instances as a table: one row an instance, one column a field."""
+"""A result of B instances as a table: one row per instance, one column per field."""
 
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
@@ -16,7 +16,7 @@ class Framed:
     """For results that are dataclasses of tensors (B,...), and of single values that hold for all."""
 
     def to_frame(self) -> "pandas.DataFrame":
-        """One row an instance; several numbers of one instance (items, weights) as a list."""
+        """One row per instance; several numbers of one instance (items, weights) as a list."""
         import pandas
 
         columns = {field.name: getattr(self, field.name) for field in fields(self)}

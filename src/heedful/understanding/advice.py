@@ -32,10 +32,10 @@ class AdviceSettings:
     pooling: float = setting(0.998, "attention is mean pooling if entropy/log T ends above this")
     sides: float = setting(0.5, "term D splits the classes if its part of D against E and F is above this")
     gap: float = setting(
-        2.0, "and if the classes' gap is above so many lifts over neutral: at 2 one class falls below"
+        2.0, "and if the classes' gap is above this many lifts over neutral: at 2 one class falls below"
     )
     alike: float = setting(
-        0.5, "the classes' words are treated alike if their gap is below so many lifts over neutral"
+        0.5, "the classes' words are treated alike if their gap is below this many lifts over neutral"
     )
     negligible: float = setting(0.1, "term A is negligible if its part of all polarity terms is below this")
 

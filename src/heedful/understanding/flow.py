@@ -74,7 +74,7 @@ class Flow:
         return found
 
     def to_frame(self, types: TokenTypes | None = None) -> "pandas.DataFrame":
-        """One row a word, padding left out."""
+        """One row per word, padding left out."""
         import pandas
 
         frame = pandas.DataFrame(

@@ -69,7 +69,7 @@ class Explanation:
     scores: tuple[float, ...]
 
     def to_frame(self) -> "pandas.DataFrame":
-        """One row a word."""
+        """One row per word."""
         import pandas
 
         words = [asdict(word) for word in self.words]
@@ -103,7 +103,7 @@ class Explanations(tuple[Explanation, ...]):
     __slots__ = ()
 
     def to_frame(self) -> "pandas.DataFrame":
-        """One row a word; `text` is the number of its text, from 0."""
+        """One row per word; `text` is the number of its text, from 0."""
         import pandas
 
         frames = [reading.to_frame().assign(decision=reading.decision) for reading in self]

@@ -16,7 +16,7 @@ ds_e/dτ and da_e/dτ are sums of terms, and the terms have the same letters in 
     F''     F, through the bias inside the tanh                               where there is one
 
 A, B, D and E move with the word's own vector; C with W, F with V, and the primed ones with M (and b). K
-classes are the same terms with one column a class (Eq. 82 and 83, corrected).
+classes are the same terms with one column per class (Eq. 82 and 83, corrected).
 Axes: V words, K scores, E and H widths.
 """
 

@@ -106,7 +106,7 @@ class TokenTypes:
         return [self.words[id] for id in np.sort(drawn)]
 
     def to_frame(self) -> "pandas.DataFrame":
-        """The frequency table: one row a word that occurs, with its counts, γ (or shares) and type."""
+        """The frequency table: one row per word that occurs, with its counts, γ (or shares) and type."""
         import pandas
 
         classes = self.names[:-1]

@@ -56,7 +56,7 @@ class TokenScores:
         return found if self.weights is None else {**found, "weight": self.weights}
 
     def to_frame(self, types: TokenTypes | None = None) -> "pandas.DataFrame":
-        """One row a word that has scores."""
+        """One row per word that has scores."""
         import pandas
 
         columns: dict[str, Any] = {"id": self.ids, "word": np.array(self.words, dtype=object)}
@@ -95,7 +95,7 @@ class InstanceScores:
     lengths: np.ndarray  # (N,) words
 
     def to_frame(self) -> "pandas.DataFrame":
-        """One row a text, in their own order."""
+        """One row per text, in their own order."""
         import pandas
 
         columns: dict[str, Any] = {

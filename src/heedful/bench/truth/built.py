@@ -42,7 +42,7 @@ class Build:
     margin: float = 4.0  # logits between the class that the words say and the others
     # Logits that ordinary words among themselves give a class by chance; of none, classes would tie exactly.
     background: float = 0.02
-    looks: tuple[Look, ...] = (Look(),)  # one, or one a head
+    looks: tuple[Look, ...] = (Look(),)  # one, or one per head
     used: tuple[float, ...] = (1.0,)  # how much of each head reaches the decision
 
 

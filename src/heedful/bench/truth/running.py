@@ -1,7 +1,7 @@
 """Make and audit the models of the catalogue, in processes, model by model, so that a restart goes on.
 
-A folder gets `models/KEY.json`, one row a model, and `rows/KEY.parquet`, one row an audited text, from which
-another rule can judge the model again; and, in the end, `results.csv` with all rows of the models.
+A folder gets `models/KEY.json`, one row per model, and `rows/KEY.parquet`, one row per audited text, from
+which another rule can judge the model again; and, in the end, `results.csv` with all rows of the models.
 """
 
 import json

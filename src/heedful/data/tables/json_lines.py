@@ -1,4 +1,4 @@
-"""Tables of JSON lines: one object a line, whose keys are the columns."""
+"""Tables of JSON lines: one object per line, whose keys are the columns."""
 
 import json
 from collections.abc import Iterator, Sequence

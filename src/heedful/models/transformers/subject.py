@@ -57,7 +57,7 @@ class TransformerSubject(nn.Module):
         name: str = "classifier",
         tokens: int = TOKENS,
     ) -> None:
-        """`classes` and what the head decides are those of the configuration unless said, as `check_task` has
+        """`classes` and what the head decides are by default those of the configuration, as `check_task` has
         them; `template` is what stands around a text (see `prompted`), `special` whether the tokenizer puts
         its marks around that; `tokens` are read in one pass.
         """

@@ -3,8 +3,8 @@
 - Parameter randomisation (after Adebayo et al., 2018): with layers of the trained model put back to a random
   start, its attention should no longer be what it was. (The head comes after attention: nothing to check.)
 - Label permutation: a model trained on shuffled labels should attend to other words.
-- Noise that keeps the meaning: capitals, spaces at the end, the text said twice. It should change nothing. A
-  word of a text that is said twice has the weight of both its places together.
+- Noise that keeps the meaning: capitals, spaces at the end, the text written twice. It should change nothing.
+  A word of a text that is written twice has the weight of both its places together.
 
 Each is measured on the same test texts against the run's own attention: divergence, Kendall's τ, overlap of
 the top item, and whether the decision is the same. The first two are done several times, from other seeds.

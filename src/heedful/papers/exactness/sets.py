@@ -30,7 +30,7 @@ WORDS = {"product": "gradient × attention"}
 
 
 def sets_rows(run: "Run", corpus: Corpus, *, limit: int | None = None, seed: int = 0) -> pd.DataFrame:
-    """A measure: a row a text of two words or more that can be flipped, with the size of each set.
+    """A measure: a row per text of two words or more that can be flipped, with the size of each set.
 
     `never` counts the texts that nothing flips, the same in every row.
     """

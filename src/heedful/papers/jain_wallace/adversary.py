@@ -83,7 +83,7 @@ def adversary_measure(trainings: Trainings) -> Measure:
 
 
 def posthoc_rows(bench: Bench, trainings: Trainings) -> pd.DataFrame:
-    """The adversary of every cell's first seed, a row a text; `search` says how it was looked for."""
+    """The adversary of every cell's first seed, a row per text; `search` says how it was looked for."""
     measured = adversary_measure(trainings)
     table = bench.measured(trainings.study("adversary", seeds=trainings.seeds[:1]), measured)
     found = np.where(table["kind"] == EXACT, "the exact maximum", searched(measured.options))

@@ -91,7 +91,7 @@ def measure(bench: Bench, *, models: tuple[str, ...] = MODELS) -> Tables:
 
 
 def _wide(findings: pd.DataFrame, names: tuple[str, ...]) -> pd.DataFrame:
-    """One row a model, one column a finding."""
+    """One row per model, one column per finding."""
     shown = findings[findings["name"].isin(names)]
     keys = [*COORDINATES]
     table = shown.pivot_table(index=keys, columns="name", values="value", sort=False)

@@ -214,7 +214,7 @@ def _error(errors: pd.DataFrame, scale: float, than: float | None = None) -> flo
 
 
 def printed_accuracies() -> pd.DataFrame:
-    """Table 2, one row a number: corpus, model, scale, printed (%)."""
+    """Table 2, one row per number: corpus, model, scale, printed (%)."""
     return pd.DataFrame(
         [
             {"corpus": corpus, "model": model, "scale": scale, "printed": value}
@@ -226,7 +226,7 @@ def printed_accuracies() -> pd.DataFrame:
 
 
 def draw_accuracies(tables: Tables) -> "Figure":
-    """A row a corpus, a column a model."""
+    """A row per corpus, a column per model."""
     table = tables["summary"]
     corpora, models = list(dict.fromkeys(table["corpus"])), list(dict.fromkeys(table["model"]))
     scales = sorted(set(table["scale"]))

@@ -159,7 +159,7 @@ def _shares(words: pd.DataFrame) -> np.ndarray:
 
 
 def draw_contextual(tables: Tables) -> "Figure":
-    """Polarity and attention, a column a model; of several seeds, the words of the first."""
+    """Polarity and attention, a column per model; of several seeds, the words of the first."""
     words = tables["words"]
     words = words[words["seed"] == words["seed"].min()]
     return draw_panels(

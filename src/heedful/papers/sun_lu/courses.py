@@ -73,19 +73,19 @@ def summary(course: pd.DataFrame) -> pd.DataFrame:
 
 
 def at_end(course: pd.DataFrame, quantity: str, group: str) -> pd.Series:
-    """One number a seed: the mean of a group at the last moment."""
+    """One number per seed: the mean of a group at the last moment."""
     return _by_seed(ends(course), quantity, group)
 
 
 def gain(course: pd.DataFrame, quantity: str, group: str) -> pd.Series:
-    """One number a seed: what that mean gained over the training."""
+    """One number per seed: what that mean gained over the training."""
     return at_end(course, quantity, group) - _by_seed(course[course["step"] == 0], quantity, group)
 
 
 def about(
     statement: str, source: str, values: pd.Series, *, name: str, comparison: str, threshold: float = 0
 ) -> Claim:
-    """A claim about one number a seed."""
+    """A claim about one number per seed."""
     return Claim.decided(
         statement,
         source,

@@ -56,7 +56,7 @@ def effect_of_runs(
     unit: str = "",
     within: tuple[float, float] = (-math.inf, math.inf),
 ) -> Finding:
-    """The mean of one number a seed, whose ends stay `within` what it can be; one seed decides nothing."""
+    """The mean of one number per seed, whose ends stay `within` what it can be; one seed decides nothing."""
     span = seeds_interval(values, level=LEVEL)
     if span.bounded:
         span = Interval(max(within[0], span.low), min(within[1], span.high), LEVEL, span.method)

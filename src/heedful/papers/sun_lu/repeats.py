@@ -1,4 +1,4 @@
-"""How well a word's score repeats from training to training: statistics of tables with one row a word.
+"""How well a word's score repeats from training to training: statistics of tables with one row per word.
 
 Each word has the mean and the standard deviation of a score over seeds, the scores of each run taken from
 their mean over words (softmax does not see what is added to all). Columns: `SCORE`, `SCORE sd`, `SCORE above`

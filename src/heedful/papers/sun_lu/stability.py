@@ -65,7 +65,7 @@ def measure(bench: Bench) -> Tables:
 
 
 def word_table(found: pd.DataFrame) -> pd.DataFrame:
-    """One row a word from one row a word and seed."""
+    """One row per word from one row per word and seed."""
     first = found[found["seed"] == found["seed"].min()].set_index("word")
     about = first[["corpus", "model", "scale", "count", "type"]]
     columns, bands = [about.reset_index()], _bands(about["count"])

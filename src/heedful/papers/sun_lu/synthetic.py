@@ -82,7 +82,7 @@ def trends(course: pd.DataFrame, source: str) -> Iterator[Claim]:
 
 
 def _half_way(course: pd.DataFrame) -> pd.Series:
-    """One number a seed: when pairs of one class and of two have come half their final distance apart."""
+    """One number per seed: when pairs of one class and of two have come half their final distance apart."""
     table = course.pivot_table(index=["seed", "step"], columns="group", values="mean")
     same = (table["positive-positive"] + table["negative-negative"]) / 2
     found = {}

@@ -66,7 +66,7 @@ def _summary(course: pd.DataFrame) -> pd.DataFrame:
 
 
 def lean(rows: pd.DataFrame, quantity: str, group: str) -> pd.Series:
-    """One number a seed, from −1 to 1."""
+    """One number per seed, from −1 to 1."""
     own = rows[(rows["quantity"] == quantity) & (rows["group"] == group) & (rows["step"] > 0)]
     sums = own.groupby("seed")[["mean", "size"]].sum()
     return sums["mean"] / sums["size"]
@@ -147,7 +147,7 @@ def _turned(rows: pd.DataFrame, kind: str) -> pd.Series:
 
 
 def _part(rows: pd.DataFrame, letter: str, letters: str) -> pd.Series:
-    """One number a seed: the share of one term's size in all of them, of polar words."""
+    """One number per seed: the share of one term's size in all of them, of polar words."""
     own = rows[
         rows["group"].isin(["positive", "negative"])
         & rows["quantity"].isin(list(letters))

@@ -43,7 +43,7 @@ COLUMNS = (
 
 
 def measure(bench: Bench, trainings: Trainings) -> Tables:
-    """Adversaries of each cell's first seed, and what else belongs on their axes; a row a text.
+    """Adversaries of each cell's first seed, and what else belongs on their axes; a row per text.
 
     "curve" is about the test split; "dev" about the dev split, which alone chooses an adversary.
     """

@@ -1,4 +1,4 @@
-"""Scores of runs, one a seed: the table "errors" says how far they are uncertain over texts; dots on a line.
+"""Scores of runs, one per seed: the table "errors" says how uncertain they are over texts; dots on a line.
 
 Measures hand over what each run decides; of that only errors are kept (`controls.text_errors`), a row for
 each kind of weights and each pair that is compared, since decisions would fill a table with all texts of all

@@ -1,1 +1,1 @@
-"""What happens when words or items go: flips, smallest sets, deletions, and what foretells them."""
+"""What happens when words or items go: flips, smallest sets, deletions, and what predicts them."""

@@ -36,7 +36,7 @@ class Comparison:
 
 
 def compare(erasures: Erasures, rankings: Sequence[str] | None = None) -> Comparison:
-    """Which instances a comparison of these rankings keeps; all but the shuffled null, unless said."""
+    """Which instances a comparison of these rankings keeps; by default all but the shuffled null."""
     names = [name for name in erasures.sizes if name != "shuffled"] if rankings is None else list(rankings)
     for name in names:
         choose_from("ranking", name, erasures.sizes)

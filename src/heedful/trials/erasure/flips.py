@@ -85,7 +85,7 @@ def near_ties(trace: Trace, order: ArrayLike | Tensor, *, relative: float | None
     """Where (B,) rounding may have decided: at first or up to the flip a rival came near the decided class.
 
     Near is within `relative` of the votes left for the two classes, without their signs. `relative` is a
-    hundred roundings of the trace's precision unless said. For a linear head over one row of weights.
+    hundred roundings of the trace's precision by default. For a linear head over one row of weights.
     """
     order = as_tensor("The order of items", order)
     if trace.linear is None:

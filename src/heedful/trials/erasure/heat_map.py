@@ -1,9 +1,9 @@
-"""Heat-map skill: how well painted weights foretell what deleting words does, beside the best that any could.
+"""Heat-map skill: how well painted weights predict what deleting words does, beside the best that any could.
 
 For one text let z ∈ {0,1}ⁿ say which words stay (chance p each), f(z) the probability of the class decided
 for the whole text, and z̃ = z − p. The effect of a word, φ_i = Σ f z̃_i / Σ p(1−p), is its coefficient in the
-best linear prediction of f. Painted weights w foretell deletions with the correlation cos(w, φ)·√R²,
-R² being the share of f's variance that any painting can tell; so cos(w, φ) is how good they are beside
+best linear prediction of f. Painted weights w predict deletions with the correlation cos(w, φ)·√R²,
+R² being the share of f's variance that any map can predict; so cos(w, φ) is how good they are beside
 the best. Over texts
 
     skill = Σ (⟨ŵ,φ⟩ − ⟨û,φ⟩) / Σ (‖φ‖ − ⟨û,φ⟩),    ŵ = w/‖w‖,  û = 1/√n.

@@ -70,7 +70,7 @@ class SingleErasures:
         return self.top_weight - self.other_weight
 
     def to_frame(self) -> "pandas.DataFrame":
-        """One row an instance."""
+        """One row per instance."""
         import pandas
 
         return pandas.DataFrame({name: getattr(self, name) for name in COLUMNS})

@@ -87,7 +87,7 @@ def skill_estimate(
     level: float = 0.95,
     seed: int = 0,
 ) -> Estimate:
-    """The word skill of a ranking on some instances (n,) of two words or more; on all of them unless said."""
+    """The word skill of a ranking on some instances (n,) of two words or more; by default on all of them."""
     rows = erasures.words > 1 if rows is None else rows
     if not rows.any():
         raise UserError("No instance has two words, so no word can be compared with another.")

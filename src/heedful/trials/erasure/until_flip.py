@@ -58,7 +58,7 @@ class Erasures:
         return len(self.items)
 
     def to_frame(self) -> "pandas.DataFrame":
-        """One row an instance: size_NAME and mass_NAME for each ranking, size_random_0 … for its samples."""
+        """One row per instance: size_NAME and mass_NAME for each ranking, size_random_0 … for its samples."""
         import pandas
 
         columns: dict[str, object] = {"instance": self.instance, "items": self.items, "decided": self.decided}
@@ -112,7 +112,7 @@ def erase(
 ) -> Erasures:
     """Erase the items of every instance in the order of each ranking, until the decision flips.
 
-    `rankings` are names, all that the trace can have unless said; `own` are a user's by name. "random" is
+    `rankings` are names, by default all that the trace can have; `own` are a user's by name. "random" is
     drawn `samples` times; "shuffled" is run on the trace with shuffled weights. `smallest` is given for a
     head that is not linear (from `beam_flips`), and computed for a linear one.
     """

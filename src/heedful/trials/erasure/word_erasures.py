@@ -86,7 +86,7 @@ class WordErasures:
         raise UserError(f"These erasures have no share {share:g} of the words: they have {listed}.")
 
     def to_frame(self) -> "pandas.DataFrame":
-        """One row an instance: without_NAME_5 for 5 %, and so on, infidelity_NAME …"""
+        """One row per instance: without_NAME_5 for 5 %, and so on, infidelity_NAME …"""
         import pandas
 
         columns: dict[str, object] = {name: getattr(self, name) for name in _PLAIN}
@@ -141,7 +141,7 @@ def word_erasures(
 ) -> WordErasures:
     """Take out the top words of each ranking at each share, by "delete" or "unknown", and read again.
 
-    `rankings` are names, all that the subject can have but LIME unless said; `own` are a user's by name.
+    `rankings` are names, by default all that the subject can have but LIME; `own` are a user's by name.
     `subsets` random deletions measure infidelity (0: do not), `draws` noisy texts sensitivity. `until_flip`
     also takes out words one by one until the decision flips. All chance belongs to the seed and to
     `batch.rows`. A `reader` of the batch, where there is one, saves reading it anew.

@@ -101,7 +101,7 @@ def random(reader: Reader, *, seed: int = 0, sample: int = 0) -> Tensor:
 
 
 def shuffled(reader: Reader, *, seed: int = 0) -> Tensor:
-    """The attention to the words, dealt out anew among the words of the text.
+    """The attention to the words, permuted among the words of the text.
 
     The subject still reads by its own weights, so this is what a ranking as uneven as attention gets by
     chance.
@@ -110,7 +110,7 @@ def shuffled(reader: Reader, *, seed: int = 0) -> Tensor:
 
 
 def dealt_anew(weights: Tensor, batch: Batch, *, seed: int = 0) -> Tensor:
-    """Weights (B,T) dealt out anew among the words of each text."""
+    """Weights (B,T) permuted among the words of each text."""
     lot = torch.from_numpy(chance_of(batch, seed, sample=-(2**22))).to(weights)
     order = lot.masked_fill(~batch.mask, 2).argsort(1)  # words first, by their lots
     return torch.zeros_like(weights).scatter_(1, order, weights)

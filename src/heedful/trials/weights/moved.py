@@ -1,4 +1,4 @@
-"""Other weights in the place of a model's own, one row a text (Jain & Wallace, 2019, 4.2).
+"""Other weights instead of a model's own, one row per text (Jain & Wallace, 2019, 4.2).
 
 These are measures for `trials.stream.trace_trial`: the audit and the debate take the same. A text of one item
 has no other weights: NaN. Axes: B texts, R rows of weights, T slots.
@@ -31,7 +31,7 @@ def farthest_weights(
     """The farthest weights that move the output by at most ε: exact where that is known, else by ascent.
 
     Columns: decided, largest (weight), divergence, change (of the output), same (decision), attainable (see
-    there), kind; with `nulls` also divergence_shuffled and divergence_random, of weights dealt out anew.
+    there), kind; with `nulls` also divergence_shuffled and divergence_random, of permuted weights.
     """
 
     def farthest(of: Trace) -> Adversary:

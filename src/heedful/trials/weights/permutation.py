@@ -1,6 +1,6 @@
 """Permuting the weights (Jain & Wallace, 2019, section 4.2.1): what it does to the output.
 
-For each instance the weights are dealt out anew among its real slots, P times, and the median total variation
+For each instance the weights are permuted among its real slots, P times, and the median total variation
 distance of the output is kept. With a linear head all permutations of an instance are one product
 (P,T)·(T,K); any other head is run again, in batches. In a trace with several rows of weights each row is
 permuted by itself.
@@ -86,7 +86,7 @@ def permute_weights(
 
 
 def permuted_weights(trace: Trace, permutations: int, *, seed: int = 0, first: int = 0) -> Tensor:
-    """The weights (P,B,T) or (P,B,R,T) dealt out anew among the real slots of each row."""
+    """The weights (P,B,T) or (P,B,R,T) permuted among the real slots of each row."""
     count, slots = trace.mask.shape[0], trace.mask.shape[-1]
     mask = trace.mask.reshape(count, -1, slots)  # (B,R,T)
     # The slot is the slowest axis of the numbers drawn, so more padding only adds numbers that are not used.
