@@ -102,7 +102,7 @@ def pairs_mean(table: ArrayLike, *, within: tuple[float, float] = (-math.inf, ma
     rows = np.asarray(table, dtype=np.float64)
     if rows.ndim != 2 or not rows.size or not np.isfinite(rows).all():
         raise UserError(
-            f"A mean over pairs needs a finite number a text and pair, and got shape {rows.shape}."
+            f"A mean over pairs needs a finite number per text and pair, and got shape {rows.shape}."
         )
     count, pairs = rows.shape
     seeds = (1 + math.isqrt(1 + 8 * pairs)) // 2
