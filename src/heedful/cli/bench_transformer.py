@@ -45,8 +45,8 @@ def transformer(
     typer.echo(
         f"{found.variants:,} variants of {found.texts} texts, {found.pieces:,} pieces; logits differ by at "
         f"most {found.largest_difference:.0e}. The matrix products alone take {found.share_of_products:.0%} "
-        f"of our time. Two threads are {found.ours / found.two_threads:.2f} times as fast as one. Erasing in "
-        f"the last layer by itself is {found.full_passes / found.last_layer:.1f} times as fast as by full "
+        f"of our time. Two threads are {found.alone / found.two_threads:.2f} times as fast as one. Erasing "
+        f"in the last layer by itself is {found.full_passes / found.last_layer:.1f} times as fast as by full "
         "passes."
     )
 

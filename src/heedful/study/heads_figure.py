@@ -17,7 +17,7 @@ def draw_heads(frame: "DataFrame", texts: int) -> "Figure":
     """Two grids of `HeadGrid.to_frame()`: layers from below, heads from the left, whole layers at the end."""
     layers, heads = int(frame["layer"].max()), int(frame["head"].max())
     figure = new_figure(1.6 + 0.8 * heads, 1.4 + 0.4 * layers)
-    titles = {"skill": "heat-map skill", "erased": "fall of the log-odds without its first word"}
+    titles = {"skill": "heat-map skill", "erased": "fall of the log-odds\nwithout its first word"}
     for axes, (name, title) in zip(figure.subplots(1, 2), titles.items(), strict=True):
         values, clear = np.full((layers, heads + 1), np.nan), np.zeros((layers, heads + 1), dtype=bool)
         for row in frame.to_dict("records"):
