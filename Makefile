@@ -58,6 +58,7 @@ docs: $(VENV)/.docs   ## build the site into site/; a warning is an error
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 # In environments of its own, and with no word of this folder on the path: what a stranger gets who installs the wheel.
+wheel: export PYTHONPATH :=
 wheel:           ## build wheel and source archive, install into an empty environment, run the demo there
 	rm -rf build dist .wheel
 	$(PYTHON) -m venv .wheel/builder

@@ -2,7 +2,7 @@
 
     loss = TVD(ŷ, ŷ_base) − λ · KL(α ‖ α_base), averaged over the texts of the whole training split.
 
-λ is called `strength`. Unlike weights found text by text (`trials.exact_adversary`), such a model must have
+λ is called `strength`. Unlike weights found text by text (`exact_adversary`), such a model must have
 one rule that reaches them for all texts, also unseen ones. The epoch that is kept has the least loss on dev.
 Axes: B texts, T words, K classes.
 """
