@@ -172,8 +172,8 @@ def accuracy(
     model: Annotated[
         list[str] | None,
         typer.Option(
-            help="A model or preset; repeatable. Unless said Sun & Lu's four on sst, and elsewhere "
-            "Serrano & Smith's six."
+            help="A model or preset. Default: Sun & Lu's four on sst, and elsewhere Serrano & Smith's "
+            "six. Repeatable."
         ),
     ] = None,
     seeds: Annotated[int, count(most=MOST_SEEDS, help="Trainings of each model, with seeds 0, 1, …")] = 1,
