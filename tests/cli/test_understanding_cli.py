@@ -7,6 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from heedful.cli import app
+from heedful.cli.output import signed
 from heedful.data.synthetic import Synthetic, make_synthetic
 
 run = CliRunner().invoke
@@ -97,3 +98,7 @@ def test_a_run_whose_corpus_changed_is_refused(trained):
         path.write_text(before)
     assert result.exit_code == 2
     assert "fingerprint" in result.stderr
+
+
+def test_the_mean_of_a_type_without_words_is_not_a_number_with_a_sign():
+    assert [signed(float("nan"), "+.3f"), signed(0.5, "+.3f")] == ["no words", "+0.500"]

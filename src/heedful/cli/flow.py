@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from heedful.cli.options import AsJson, DataDir, Device
-from heedful.cli.output import print_json, print_table, say
+from heedful.cli.output import print_json, print_table, say, signed
 
 SCHEMA = 1
 
@@ -69,7 +69,7 @@ def flow(
         "Mean of each term by token type, over the training texts",
         ["term", *kinds],
         [
-            [str(name), *[f"{means.loc[name, kind]:+.2e}" for kind in kinds]]
+            [str(name), *[signed(means.loc[name, kind], "+.2e") for kind in kinds]]
             for name in dict.fromkeys(by_type["quantity"])
         ],
         right=kinds,

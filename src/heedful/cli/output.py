@@ -1,6 +1,7 @@
 """How results reach a person or a machine: they go to standard output, all else to standard error."""
 
 import json
+import math
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -33,6 +34,11 @@ def say(sentence: str) -> None:
     """A remark for the person at the terminal, kept out of the result; of a quiet command only warnings."""
     if not speak.still or sentence.startswith(("Warning", "heedful:")):
         typer.echo(sentence, err=True)
+
+
+def signed(mean: float, form: str) -> str:
+    """A mean with its sign; of no words there is none."""
+    return "no words" if math.isnan(mean) else format(mean, form)
 
 
 def print_table(

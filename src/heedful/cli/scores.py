@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from heedful.cli.options import AsJson, DataDir, Device, count
-from heedful.cli.output import print_json, print_table, say
+from heedful.cli.output import print_json, print_table, say, signed
 
 if TYPE_CHECKING:
     import pandas
@@ -78,7 +78,7 @@ def scores(
         f"Mean scores of each type ({found.kind} scores)",
         ["score", "type", "mean", "words"],
         [
-            [row.score, row.type, f"{row.mean:+.3f}", f"{row.words:,}"]
+            [row.score, row.type, signed(row.mean, "+.3f"), f"{row.words:,}"]
             for row in by_type.rename(columns={"count": "words"}).itertuples(index=False)
         ],
         right=("mean", "words"),
