@@ -380,6 +380,18 @@ def test_a_way_is_trusted_if_any_piece_moves_the_logits_and_not_if_none_does(mon
     assert "erasing a piece moves nothing" in TransformerSubject(network, tokenizer).cannot["trace"]
 
 
+@pytest.mark.parametrize("kernel", ["eager", "sdpa"])
+def test_a_way_in_which_nothing_but_rounding_moves_is_not_trusted(kernel):
+    tokenizer = wordpiece()
+    network = stirred(classifier("llama", tokenizer, attention_bias=True, num_hidden_layers=4))
+    with torch.no_grad():
+        for layer in network.model.layers:  # every piece has the same value: whose weight goes is all one
+            layer.self_attn.v_proj.weight.zero_()
+            layer.self_attn.v_proj.bias.normal_()
+    network.set_attn_implementation(kernel)
+    assert "erasing a piece moves nothing" in TransformerSubject(network, tokenizer).cannot["trace"]
+
+
 def test_a_network_that_is_refused_is_left_as_it_was(monkeypatch):
     tokenizer = wordpiece()
     network = stirred(classifier("bert", tokenizer))
