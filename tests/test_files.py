@@ -1,13 +1,17 @@
 """A file is the old one or the new one, never half of one."""
 
+import errno
 import os
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
+from heedful import files
 from heedful.errors import UserError
 from heedful.files import folder_atomically, locked, write_atomically
 
@@ -56,6 +60,68 @@ def test_a_killed_process_leaves_the_old_file(tmp_path):
     )
     assert subprocess.run([sys.executable, "-c", program, str(path)]).returncode == -9
     assert path.read_text() == "old"
+
+
+@pytest.mark.parametrize("write", [write_atomically, folder_atomically])
+def test_what_a_killed_writer_left_is_removed_by_the_next_of_that_name(tmp_path, write):
+    program = (
+        "import os, sys\nfrom heedful import files\n"
+        "with getattr(files, sys.argv[1])(sys.argv[2]):\n"
+        "    os.kill(os.getpid(), 9)\n"
+    )
+    command = [sys.executable, "-c", program, write.__name__, str(tmp_path / "out.csv")]
+    assert subprocess.run(command).returncode == -9
+    (left,) = names(tmp_path)
+    assert left.startswith(".out.csv.")
+    assert left.endswith(".part")
+    others = [".other.csv.0a1b2c3d.part", ".out.csv.part", ".out.csv.download.part"]
+    for other in others:  # of another name, or somebody else's
+        (tmp_path / other).write_text("half")
+    with write(tmp_path / "out.csv"):
+        pass
+    assert names(tmp_path) == sorted([*others, "out.csv"])
+
+
+@pytest.mark.parametrize("write", [write_atomically, folder_atomically])
+def test_two_writers_of_one_name_leave_each_other_alone(tmp_path, write):
+    with suppress(UserError), write(tmp_path / "out"):  # of a folder the first to end has made it
+        with write(tmp_path / "out"):
+            assert len(names(tmp_path)) == 2
+        assert len(names(tmp_path)) == 2
+    assert names(tmp_path) == ["out"]
+
+
+def test_a_writer_whose_new_file_was_taken_for_abandoned_makes_another(tmp_path, monkeypatch):
+    lock, taken = files._lock, []
+
+    def lock_too_late(path, *, wait):
+        if not taken:
+            taken.append(path)
+            path.unlink()
+            raise FileNotFoundError
+        return lock(path, wait=wait)
+
+    monkeypatch.setattr(files, "_lock", lock_too_late)
+    with write_atomically(tmp_path / "a.txt") as file:
+        file.write("new")
+    assert len(taken) == 1
+    assert (tmp_path / "a.txt").read_text() == "new"
+    assert names(tmp_path) == ["a.txt"]
+
+
+@pytest.mark.parametrize("locks", ["none", "refused"])
+def test_where_the_system_or_the_disk_knows_no_locks_files_are_written_and_none_removed(
+    tmp_path, monkeypatch, locks
+):
+    if locks == "none":
+        monkeypatch.setattr(files, "fcntl", None)
+    else:
+        refused = OSError(errno.ENOLCK, "No locks available")
+        monkeypatch.setattr(files.fcntl, "flock", Mock(side_effect=refused))
+    (tmp_path / ".a.txt.0a1b2c3d.part").write_text("its writer may live")
+    with write_atomically(tmp_path / "a.txt") as file:
+        file.write("new")
+    assert names(tmp_path) == [".a.txt.0a1b2c3d.part", "a.txt"]
 
 
 def test_only_whole_files_can_be_asked_for(tmp_path):
@@ -130,6 +196,68 @@ def test_a_folder_that_is_there_is_refused_and_untouched(tmp_path):
     with pytest.raises(UserError, match="is there already"), folder_atomically(tmp_path / "run"):
         pass
     assert names(tmp_path) == ["run"]
+
+
+def replace_folder(path: Path, fault: BaseException | None = None) -> None:
+    with folder_atomically(path, replacing=True) as folder:
+        (folder / "new").write_text("2")
+        assert path.exists()
+        if fault is not None:
+            raise fault
+
+
+def test_a_folder_that_is_replaced_is_there_until_the_new_one_is_whole(tmp_path):
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "old").write_text("1")
+    full = OSError(errno.ENOSPC, "No space left on device")
+    for fault, raised in ((full, UserError), (RuntimeError(), RuntimeError)):
+        with pytest.raises(raised):
+            replace_folder(tmp_path / "run", fault)
+        assert (names(tmp_path), names(tmp_path / "run")) == (["run"], ["old"])
+    replace_folder(tmp_path / "run")
+    assert (names(tmp_path), names(tmp_path / "run")) == (["run"], ["new"])
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_a_folder_that_cannot_be_moved_into_its_place_leaves_the_old_one_there(tmp_path, monkeypatch, place):
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "old").write_text("1")
+    moved, asked = os.replace, []
+
+    def move(source, target):
+        asked.append(source)
+        if len(asked) - 1 == place:
+            raise OSError(errno.EIO, "Input/output error")
+        moved(source, target)
+
+    monkeypatch.setattr(os, "replace", move)
+    with pytest.raises(UserError, match="Input/output error"):
+        replace_folder(tmp_path / "run")
+    assert (names(tmp_path), names(tmp_path / "run")) == (["run"], ["old"])
+
+
+@pytest.mark.parametrize("moves", [1, 2])
+def test_a_replaced_folder_comes_back_if_the_replacing_process_was_killed(tmp_path, moves):
+    """Killed between the two moves, the old one lies aside; killed after them, it is not needed any more."""
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "old").write_text("1")
+    program = (
+        "import os, sys\nfrom heedful.files import folder_atomically\n"
+        "moved, left = os.replace, [int(sys.argv[2])]\n"
+        "def move(source, target):\n"
+        "    moved(source, target)\n"
+        "    left[0] -= 1\n"
+        "    if not left[0]: os.kill(os.getpid(), 9)\n"
+        "os.replace = move\n"
+        "with folder_atomically(sys.argv[1], replacing=True): pass\n"
+    )
+    command = [sys.executable, "-c", program, str(tmp_path / "run"), str(moves)]
+    assert subprocess.run(command).returncode == -9
+    with pytest.raises(UserError, match="is there already"), folder_atomically(tmp_path / "run"):
+        pass
+    assert names(tmp_path / "run") == (["old"] if moves == 1 else [])
+    replace_folder(tmp_path / "run")
+    assert (names(tmp_path), names(tmp_path / "run")) == (["run"], ["new"])
 
 
 def test_a_folder_that_somebody_makes_meanwhile_is_kept(tmp_path):

@@ -3,11 +3,13 @@
 import errno
 import io
 import os
+import re
 import secrets
 import shutil
 import socket
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import IO, Any, Literal
 
@@ -15,7 +17,12 @@ from filelock import FileLock, Timeout
 
 from heedful.errors import UserError
 
-TEMPORARY = ".part"
+try:
+    import fcntl
+except ImportError:  # not on Windows, where what a killed writer left is removed under a folder's lock alone
+    fcntl = None  # type: ignore[assignment]
+
+TEMPORARY, REPLACED = ".part", ".old"
 # What a disk answers that is full, failing or not to be written: the user's to mend, whoever was writing.
 _DISK = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS))
 
@@ -31,62 +38,61 @@ def write_atomically(path: str | Path, mode: Literal["w", "wb"] = "w") -> Iterat
     path = Path(os.path.realpath(path))
     if path.is_dir():
         raise UserError(f"{path} is a folder, where a file is to be written: choose another name.")
-    with _said_to_the_user(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = _temporary_name(path)
-        # Not tempfile.mkstemp: it makes files that only their owner can read, whatever the user's mask says.
-        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
-    raw = _Watched(handle, "wb")
-    try:
-        with _closing(raw, mode) as file:
-            yield file
-            with _said_to_the_user(path):
-                file.flush()
-                os.fsync(handle)
+    # Not tempfile.mkstemp: it makes files that only their owner can read, whatever the user's mask says.
+    with _temporary(path, partial(Path.touch, exist_ok=False)) as temporary:
         with _said_to_the_user(path):
-            with suppress(FileNotFoundError):
-                os.chmod(temporary, path.stat().st_mode & 0o7777)
-            os.replace(temporary, path)
-            _sync_folder(path.parent)
-    except BaseException as error:
-        with suppress(OSError):
-            os.unlink(temporary)
-        # Libraries that write tables and pictures turn a full disk into errors of their own.
-        if raw.fault is not None and not isinstance(error, UserError):
-            raise _cannot_be_written(path, raw.fault) from error
-        raise
+            raw = _Watched(temporary, "wb")
+        try:
+            with _closing(raw, mode) as file:
+                yield file
+                with _said_to_the_user(path):
+                    file.flush()
+                    os.fsync(raw.fileno())
+            with _said_to_the_user(path):
+                with suppress(FileNotFoundError):
+                    os.chmod(temporary, path.stat().st_mode & 0o7777)
+                os.replace(temporary, path)
+                _sync_folder(path.parent)
+        except BaseException as error:
+            # Libraries that write tables and pictures turn a full disk into errors of their own.
+            if raw.fault is not None and not isinstance(error, UserError):
+                raise _cannot_be_written(path, raw.fault) from error
+            raise
 
 
 @contextmanager
-def folder_atomically(path: str | Path) -> Iterator[Path]:
+def folder_atomically(path: str | Path, *, replacing: bool = False) -> Iterator[Path]:
     """Give a temporary folder beside `path`, moved into place when the block ends without an error.
 
-    Refuses a `path` that is there already: replacing somebody's folder is for the caller to decide.
+    Refuses a `path` that is there already, unless `replacing`: then it stays as it was until the new one is
+    whole, and is removed.
     """
     path = Path(path)
     taken = UserError(f"{path} is there already: choose another place, or remove it first.")
-    if os.path.lexists(path):
+    _take_back(path)
+    if os.path.lexists(path) and not replacing:
         raise taken
-    with _said_to_the_user(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = _temporary_name(path)
-        temporary.mkdir()
-    try:
-        yield temporary
-        if os.path.lexists(path):  # somebody else made it while we worked
-            raise taken
-        with _said_to_the_user(path):
-            for place, _, names in os.walk(temporary):
-                for name in names:
-                    _sync(Path(place) / name)
-                _sync_folder(Path(place))
-            os.replace(temporary, path)
-            _sync_folder(path.parent)
-    except BaseException as error:
-        shutil.rmtree(temporary, ignore_errors=True)
-        if isinstance(error, OSError) and error.errno in _DISK:
-            raise _cannot_be_written(path, error) from error
-        raise
+    with _temporary(path, Path.mkdir) as temporary:
+        try:
+            yield temporary
+            there = os.path.lexists(path)
+            if there and not replacing:  # somebody else made it while we worked
+                raise taken
+            with _said_to_the_user(path):
+                for place, _, names in os.walk(temporary):
+                    for name in names:
+                        _sync(Path(place) / name)
+                    _sync_folder(Path(place))
+                if there:
+                    os.replace(path, _temporary_name(path, REPLACED))
+                os.replace(temporary, path)
+                _sync_folder(path.parent)
+        except OSError as error:
+            if error.errno in _DISK:
+                raise _cannot_be_written(path, error) from error
+            raise
+        finally:
+            _take_back(path)
 
 
 def check_folder(folder: str | Path, *, marks: Collection[str] = (), parts: Collection[str] = ()) -> None:
@@ -196,17 +202,93 @@ def _remove_leftovers(folder: Path, lock: str) -> None:
             continue
         for name in [*folders, *names]:
             if name.startswith(".") and name.endswith(TEMPORARY):
-                left = Path(place) / name
+                _remove(Path(place) / name)
                 if name in folders:
                     folders.remove(name)
-                    shutil.rmtree(left, ignore_errors=True)
-                else:
-                    with suppress(OSError):
-                        left.unlink()
 
 
-def _temporary_name(path: Path) -> Path:
-    return path.with_name(f".{path.name[:100]}.{secrets.token_hex(4)}{TEMPORARY}")
+@contextmanager
+def _temporary(path: Path, make: Callable[[Path], None]) -> Iterator[Path]:
+    """A temporary file or folder beside `path`; what killed writers of this name left is removed.
+
+    It is locked as long as its writer lives, and by that others know not to remove it.
+    """
+    lock = None
+    with _said_to_the_user(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        for left in _beside(path, TEMPORARY):
+            _remove_if_abandoned(left)
+        while True:
+            temporary = _temporary_name(path)
+            make(temporary)
+            with suppress(OSError):  # there are disks that know no locks
+                lock = _lock(temporary, wait=True)
+            if os.path.lexists(temporary):
+                break
+            # Somebody took it for abandoned, in the moment before it was locked.
+            if lock is not None:
+                os.close(lock)
+    try:
+        yield temporary
+    except BaseException:
+        _remove(temporary)
+        raise
+    finally:
+        if lock is not None:
+            os.close(lock)
+
+
+def _lock(path: Path, *, wait: bool) -> int | None:
+    """A handle that holds a lock until it is closed or its process ends; None on a system without such."""
+    if fcntl is None:
+        return None
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(handle)
+        raise
+    return handle
+
+
+def _remove_if_abandoned(left: Path) -> None:
+    with suppress(OSError):  # its writer lives, or it is another user's
+        lock = _lock(left, wait=False)
+        if lock is not None:
+            _remove(left)
+            os.close(lock)
+
+
+def _remove(left: Path) -> None:
+    """Remove a file or folder, as far as that is possible."""
+    if left.is_dir():
+        shutil.rmtree(left, ignore_errors=True)
+    else:
+        with suppress(OSError):
+            left.unlink()
+
+
+def _take_back(path: Path) -> None:
+    """Put a folder back that was moved aside for one that never came; remove it where that one came."""
+    for old in _beside(path, REPLACED):
+        if os.path.lexists(path):
+            _remove(old)
+        else:
+            with suppress(OSError):
+                os.replace(old, path)
+
+
+def _beside(path: Path, ending: str) -> list[Path]:
+    """What lies beside `path` under names that `_temporary_name` gives."""
+    names = re.compile(re.escape(f".{path.name[:100]}.") + "[0-9a-f]{8}" + re.escape(ending))
+    try:
+        return [path.with_name(name) for name in os.listdir(path.parent) if names.fullmatch(name)]
+    except OSError:  # no such folder yet, or one that may not be listed
+        return []
+
+
+def _temporary_name(path: Path, ending: str = TEMPORARY) -> Path:
+    return path.with_name(f".{path.name[:100]}.{secrets.token_hex(4)}{ending}")
 
 
 @contextmanager

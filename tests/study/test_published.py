@@ -1,6 +1,9 @@
 """Published results: small files from which claims come out as they were."""
 
+import errno
 import json
+import shutil
+from unittest.mock import Mock
 
 import pandas as pd
 import pytest
@@ -74,6 +77,29 @@ def test_claims_that_do_not_come_out_again_are_not_published(tmp_path):
     with pytest.raises(UserError, match="do not come out"):
         publish(done(), other, tmp_path)
     assert not list(tmp_path.glob("*/*/about.json"))
+
+
+def test_a_full_disk_keeps_what_was_published(tmp_path, monkeypatch):
+    publish(done(model="ad"), EXPERIMENT, tmp_path)
+    with monkeypatch.context() as patch:
+        full = OSError(errno.ENOSPC, "No space left on device")
+        patch.setattr(pd.DataFrame, "to_csv", Mock(side_effect=full))
+        with pytest.raises(UserError, match="No space left on device"):
+            publish(done(), EXPERIMENT, tmp_path)
+    (one,) = read_published(tmp_path)
+    assert one.tables["runs"]["model"].tolist() == ["ad"]
+    publish(done(), EXPERIMENT, tmp_path)
+    (one,) = read_published(tmp_path)
+    assert one.tables["runs"]["model"].tolist() == ["dp"]
+
+
+def test_what_a_killed_process_left_is_no_part(tmp_path):
+    place = publish(done(), EXPERIMENT, tmp_path)
+    shutil.copytree(place, place.with_name(".sst-ad.0a1b2c3d.part"))
+    place.with_name(".sst-ac.0a1b2c3d.part").mkdir()
+    assert [one.part for one in read_published(tmp_path)] == ["sst-dp"]
+    publish(done("--seeds 5"), EXPERIMENT, tmp_path)
+    assert [one.part for one in read_published(tmp_path)] == ["all"]
 
 
 def test_a_damaged_part_is_named(tmp_path):

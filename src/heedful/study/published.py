@@ -66,10 +66,7 @@ def publish(done: Reproduction, experiment: Experiment, folder: str | Path) -> P
         "version": __version__,
         "tables": {name: _kinds(table) for name, table in done.tables.items()},
     }
-    place.parent.mkdir(parents=True, exist_ok=True)
-    if place.exists():
-        shutil.rmtree(place)
-    with folder_atomically(place) as new:
+    with folder_atomically(place, replacing=True) as new:
         for name, table in done.tables.items():
             _write(table, new / name)
         (new / ABOUT).write_text(json.dumps(about, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
@@ -78,7 +75,7 @@ def publish(done: Reproduction, experiment: Experiment, folder: str | Path) -> P
             raise UserError(
                 f"{done.name} cannot be published: its claims do not come out of its tables again."
             )
-    for other in place.parent.iterdir():
+    for other in _parts(place.parent):
         if other != place and covers(done.asked, _read(other).about["asked"]):
             shutil.rmtree(other)
     return place
@@ -86,7 +83,7 @@ def publish(done: Reproduction, experiment: Experiment, folder: str | Path) -> P
 
 def read_published(folder: str | Path) -> list[Published]:
     """Everything that is published in a folder, by name and part."""
-    found = [_read(path.parent) for path in sorted(Path(folder).glob(f"*/*/{ABOUT}"))]
+    found = [_read(part) for name in sorted(Path(folder).glob("*/")) for part in _parts(name)]
     if not found:
         raise UserError(
             f"{folder} has no published results: `heedful reproduce NAME --publish {folder}` writes some."
@@ -113,6 +110,11 @@ def joined(parts: list[Published]) -> Tables:
     """The tables of several parts of one experiment as one; a table that a part lacks is left out."""
     names = [name for name in parts[0].tables if all(name in part.tables for part in parts)]
     return {name: pd.concat([part.tables[name] for part in parts], ignore_index=True) for name in names}
+
+
+def _parts(folder: Path) -> list[Path]:
+    """The parts of one experiment, but not what a killed process left half written."""
+    return sorted(path.parent for path in folder.glob(f"*/{ABOUT}") if not path.parent.name.startswith("."))
 
 
 def _write(table: pd.DataFrame, stem: Path) -> None:
