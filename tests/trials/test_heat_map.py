@@ -289,3 +289,51 @@ def test_what_a_map_of_the_effects_reaches_grows_with_the_deletions():
         reached.append(((effects.limit() - blank).sum() / (effects.size - blank).sum()).item())
     assert reached[0] < reached[1]
     assert 0.9 < reached[1] < 1.02
+
+
+# Texts of more words than deletions
+
+
+def many_words(words, count, *, texts, seed):
+    """Deletions of texts, one of them shorter, of which a tenth of the words do something."""
+    generator = torch.Generator().manual_seed(seed)
+    found, mask = sampled(lambda kept: kept.sum(-1), words, count, texts=texts, seed=seed)
+    mask[0, -words // 10 :] = False
+    effects = torch.randn(texts, words, generator=generator, dtype=torch.float64)
+    effects *= (torch.rand(texts, words, generator=generator) < 0.1) / words**0.5
+    kept = found.kept & mask[:, None]
+    noise = torch.randn(texts, count, generator=generator, dtype=torch.float64)
+    said = 0.5 + 0.5 * (kept.double() @ effects[..., None])[..., 0] + 0.01 * noise
+    return Deletions(found.rows, kept, said, said < 0.5, False), mask
+
+
+@pytest.mark.parametrize(("words", "count"), [(300, 160), (161, 160), (60, 320)])
+def test_both_ways_to_write_the_ridge_say_the_same(monkeypatch, words, count):
+    found, mask = many_words(words, count, texts=2, seed=words)
+    own = effects_of(found, mask)
+    by_words, by_rows = heat_map._ridge, heat_map._ridge_by_rows
+    taken = []
+
+    def other_way(rows, answers, penalty):
+        """What is solved by rows, by words: from products that are made here."""
+        taken.append("rows")
+        parts = []
+        for part in range(heat_map.PARTS):
+            out = [one for one in range(heat_map.PARTS) if one != part]
+            z, f = (x[:, out].flatten(1, 2).unflatten(1, (-1, len(CHANCES))) for x in (rows, answers))
+            z, f = (x - x.mean(1, keepdim=True) for x in (z, f))
+            gram = torch.einsum("brpt,brpu->btu", z, z)[:, None]
+            products = torch.einsum("brpt,brp->bt", z, f)[:, None]
+            parts.append(by_words(gram, products, penalty[:, [part]]))
+        return torch.cat(parts, 1)
+
+    monkeypatch.setattr(heat_map, "_ridge_by_rows", other_way)
+    other = effects_of(found, mask)
+    assert taken == (["rows"] if words > count else [])
+    if not taken:  # and by rows where words are few
+        z = torch.randn(2, 4, count // 4, words, dtype=torch.float64)
+        f, penalty = torch.randn(2, 4, count // 4, dtype=torch.float64), torch.rand(2, 4).double() + 1
+        torch.testing.assert_close(by_rows(z, f, penalty), other_way(z, f, penalty), atol=1e-12, rtol=0)
+    assert own.guess.abs().max() > 1e-4
+    for name in ("guess", "effects", "size", "square", "variance", "error"):
+        torch.testing.assert_close(getattr(own, name), getattr(other, name), atol=1e-12, rtol=0)

@@ -8,6 +8,7 @@ from heedful.data.vocabulary import Vocabulary
 from heedful.models.building import build_model
 from heedful.models.settings import ModelSettings
 from heedful.models.trace import decisions
+from heedful.trials.erasure import words_alone
 from heedful.trials.erasure.rereading import Reader
 from heedful.trials.erasure.words_alone import WordsAlone, read_alone
 
@@ -62,3 +63,18 @@ def test_some_of_the_texts():
     found = by_hand([[1.0, 0.5], [0.5, 1.0]], [0.5, 0.25], [1.0, 0.75]).take(np.array([1]))
     assert found.said.tolist() == [[0.5, 1.0]]
     assert (found.nothing.tolist(), found.whole.tolist()) == ([0.25], [0.75])
+
+
+@pytest.mark.parametrize("encoder", ["none", "bilstm"])
+def test_words_of_a_long_text_are_read_some_at_a_time_alike(monkeypatch, encoder):
+    subject = model(encoder)
+    reader = Reader(subject, subject.encode(TEXTS))
+    whole = read_alone(reader)
+    monkeypatch.setattr(words_alone, "MASKS", 10)
+    asked = []
+    variants = reader.variants
+    monkeypatch.setattr(reader, "variants", lambda of, gone: asked.append(gone.shape) or variants(of, gone))
+    parts = read_alone(reader)
+    assert asked == [(1, 2, 5), (1, 2, 5), (1, 1, 5)] * 3
+    for name in ("said", "nothing", "whole", "kept"):
+        torch.testing.assert_close(getattr(parts, name), getattr(whole, name), atol=1e-7, rtol=0)

@@ -39,6 +39,7 @@ from heedful.trials.weights.adversary import exact_adversary
 MOST, MOST_WORDS, STEPS = 300, 25_000, 60
 SHARES = {"best": 0.2, "worst": 0.25, "wrong": 0.25}  # of the texts kept; the rest are typical
 ERROR = "error of "  # before a ranking's name: the standard errors of its scores
+UNTOLD = "LIME and Shapley values are unknown: the text has more words than it had deletions."
 LENGTHS = 120  # words of a text beyond which it is not chosen while shorter ones are left
 
 
@@ -98,7 +99,8 @@ def instances(asking: Asking, chosen: pd.DataFrame) -> list[dict[str, Any]]:
             number = int(row.instance)
             about = {"id": number, "text_id": number, "gold": labels[number]}
             more = {"tags": list(row.tags), "disagreement": _short(row.disagreement), "said": row.said}
-            found.append({**about, **entry, **more})
+            untold = row.words > 1 and np.isnan(known[REGRESSIONS[0]][number]).any()
+            found.append({**about, **entry, **more, "untold": UNTOLD if untold else ""})
     return found
 
 

@@ -30,7 +30,7 @@ from heedful.training.from_corpus import train_run
 from heedful.training.presets import prepare
 from heedful.training.run import RESULT
 from heedful.training.settings import TrainingSettings
-from heedful.trials.erasure.random_deletions import counts_of
+from heedful.trials.erasure.random_deletions import LONGEST, counts_of
 from heedful.trials.stream import Trial, batch_of, lengths_of, planned
 
 FEW = {"train": 256, "dev": 64, "test": 64}  # texts of a short training
@@ -76,6 +76,7 @@ def announce(asking: Asking) -> list[str]:
     of = len(plan.texts)
     taken = f"all {of:,}" if len(plan.pool) == of else f"{len(plan.pool):,} of {of:,} (drawn by the seed)"
     lines = [f"Auditing {audited.name} on {audited.corpus.name}: {taken} {settings.split} texts."]
+    lines += too_long(plan)
     if asking.records.value("seconds"):
         return [*lines, "What was measured before is taken from the folder."]
     parts = {
@@ -92,6 +93,13 @@ def announce(asking: Asking) -> list[str]:
     told = ", ".join(f"{name} {lasting(value)}" for name, value in parts.items() if value >= 1)
     total = lasting(asking.seconds[ANNOUNCED])
     return [*lines, f"At most about {total} ({told}): it stops as soon as the reading is settled."]
+
+
+def too_long(plan: Plan) -> list[str]:
+    """What is said of texts of too many words for random deletions; nothing where there are none."""
+    count = int((lengths_of(plan.texts)[plan.pool] > LONGEST).sum())
+    more = f"{count:,} text{'s have' if count > 1 else ' has'} more than {LONGEST:,} words"
+    return [f"{more}, too many for random deletions: no reading rests on such texts."] if count else []
 
 
 def reading_seconds(asking: Asking) -> float:

@@ -15,7 +15,8 @@ are told by the deletions, or where these cannot, by words read alone if one of 
 and first are unknown. Texts of one word have nothing to compare: none of this is known.
 
 Where maps are kept for browsing, LIME and Shapley values stand beside them (map_NAME and error_NAME), from
-the same deletions. They are not judged by those: what was fitted to deletions foretells them too well.
+the same deletions, where a text has no more words than those: else they have nothing to be told from. They
+are not judged by the deletions: what was fitted to them foretells them too well.
 
 Axes: B texts, T words.
 """
@@ -139,7 +140,7 @@ def map_rows(reader: Reader, maps: Maps, *, seed: int = 0) -> pd.DataFrame:
         {
             "decided": reader.decided.cpu().numpy(),
             "words": mask.sum(1).numpy(),
-            "reads": reads + (mask.sum(1).numpy() if alone else 0),
+            "reads": reads + (mask.sum(1).numpy() * alone.kept.isfinite().numpy() if alone else 0),
             "alone": alone.kept if alone else np.nan,
             "nothing": alone.nothing if alone else np.nan,
             **columns,
@@ -148,14 +149,21 @@ def map_rows(reader: Reader, maps: Maps, *, seed: int = 0) -> pd.DataFrame:
 
 
 def _regressed(reader: Reader, found: Deletions, mask: Tensor) -> dict[str, Tensor]:
-    """LIME and Shapley values (B,T) of these texts, with their errors, from deletions that were read."""
-    ends = {name: value[torch.from_numpy(found.rows)] for name, value in said_at_ends(reader).items()}
-    both = {"lime": lime_of(found, mask), "shapley": shapley_of(found, mask, **ends)}
-    return {
-        f"{kind}_{name}": values
-        for name, own in both.items()
-        for kind, values in (("map", own.scores), ("error", own.errors))
-    }
+    """LIME and Shapley values (B,T) of these texts, with their errors, from deletions that were read.
+
+    Of texts with more words than deletions they are unknown: many values say the same of those.
+    """
+    names = [f"{kind}_{name}" for name in REGRESSIONS for kind in ("map", "error")]
+    values = {name: torch.full(mask.shape, torch.nan, dtype=torch.float64) for name in names}
+    few = mask.sum(1) <= found.said.shape[1]
+    if few.any():
+        some = found if few.all() else found.take(few)
+        here = mask[few, : some.kept.shape[2]]
+        ends = {name: value[torch.from_numpy(some.rows)] for name, value in said_at_ends(reader).items()}
+        for name, own in (("lime", lime_of(some, here)), ("shapley", shapley_of(some, here, **ends))):
+            values[f"map_{name}"][few, : here.shape[1]] = own.scores
+            values[f"error_{name}"][few, : here.shape[1]] = own.errors
+    return values
 
 
 def paint(reader: Reader, maps: Maps, *, seed: int = 0) -> dict[str, Tensor]:

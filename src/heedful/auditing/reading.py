@@ -18,7 +18,7 @@ from heedful.auditing.maps import Maps, maps_trial
 from heedful.auditing.names import RANDOM, SHUFFLED
 from heedful.auditing.rule import FAITHFUL, NOT_SHOWN, Reading, Thresholds, Verdict, judge, low
 from heedful.auditing.sampling import LEVELS, Draw
-from heedful.auditing.skill import Scored
+from heedful.auditing.skill import Scored, judged
 from heedful.data.batches import plan_batches
 from heedful.data.encoded import EncodedTexts
 from heedful.errors import choose_from
@@ -147,7 +147,7 @@ def look(
         other = measure("hidden", hidden_maps(maps), chosen)
         other = other.assign(cluster=clusters[chosen], weight=draw.weights(chosen))
         verdict = judge(rows, shown, classes, operator=other, level=level, thresholds=limits, seed=seed)
-    scored = Scored(rows[(rows["words"] > 1) & ~rows["decided"].isin(defaults)], level, seed)
+    scored = Scored(judged(rows[~rows["decided"].isin(defaults)]), level, seed)
     better = None
     if verdict.reading != FAITHFUL and verdict.room is not None and low(verdict.room) >= limits.room:
         better = instead(scored, shown, classes, limits)

@@ -29,7 +29,7 @@ from typing import Any, Literal
 import pandas as pd
 
 from heedful.auditing.names import RANDOM
-from heedful.auditing.skill import Scored
+from heedful.auditing.skill import Scored, judged
 from heedful.records import Estimate, Finding
 
 Reading = Literal["faithful", "use with care", "do not show as an explanation", "cannot say"]
@@ -127,14 +127,16 @@ def judge(
     `operator` has rows of texts whose words were hidden instead of deleted.
     """
     limits = thresholds or Thresholds()
-    several = Scored(rows[(rows["words"] > 1).to_numpy()], level, seed)
+    several = Scored(judged(rows), level, seed)
     read: list[ClassReading] = []
     moves, defaults = False, []
     for code, name in enumerate(classes):
         part = several.of((several.rows["decided"] == code).to_numpy())
         if not len(part):
-            if (rows["decided"] == code).any():  # it must not vanish
-                why = f"All texts decided “{name}” have one word."
+            own = rows[rows["decided"] == code]
+            if len(own):  # it must not vanish
+                most = " or too many" if (own["words"] > 1).any() else ""
+                why = f"All texts decided “{name}” have one word{most}."
                 read.append(ClassReading(name, UNKNOWN, 0, why=why))
             continue
         read.append(read_class(name, part, shown, limits))
@@ -158,7 +160,7 @@ def judge(
     if found.paint is not None and RANDOM in scored.names and shown != RANDOM:
         found = replace(found, chance=scored.paint_beyond(shown, RANDOM))
     if operator is not None and len(operator):
-        other = operator[(operator["words"] > 1) & ~operator["decided"].isin(defaults)]
+        other = judged(operator[~operator["decided"].isin(defaults)])
         found = replace(found, operator=Scored(other, level, seed).skill(shown) if len(other) else None)
     return _read(found)
 

@@ -32,9 +32,14 @@ AGAINST = (
 )
 
 
+def judged(rows: pd.DataFrame) -> pd.DataFrame:
+    """The texts that have deletions: not those of one word, nor those of too many."""
+    return rows[(rows["words"] > 1) & rows["size"].notna()]
+
+
 @dataclass(frozen=True, eq=False)
 class Scored:
-    """Texts with two words or more, their deletions and maps; all numbers with intervals of one level."""
+    """Texts that have deletions, with these and maps; all numbers with intervals of one level."""
 
     rows: pd.DataFrame
     level: float = 0.95

@@ -14,7 +14,7 @@ from heedful.auditing.asking import Asking, Progress, Say
 from heedful.auditing.audited import label_reading, open_subject
 from heedful.auditing.browsing import choose, instances
 from heedful.auditing.folded import FoldedAsking, ask_folds, fold_corpora, said
-from heedful.auditing.forecast import announce, promise, training_seconds
+from heedful.auditing.forecast import announce, promise, too_long, training_seconds
 from heedful.auditing.groups import read_groups
 from heedful.auditing.names import named
 from heedful.auditing.own_rankings import own_rankings
@@ -350,7 +350,7 @@ def _about(asking: Asking, stored: int) -> dict[str, Any]:
             "majority": float(counts.max() / max(1, counts.sum())),
             "class_counts": dict(zip(names, counts.tolist(), strict=True)),
             "confusion": _confusion(asking),
-            "notes": [*audited.corpus.notes, *audited.notes],
+            "notes": [*audited.corpus.notes, *audited.notes, *too_long(plan)],
             "roles": list(audited.corpus.roles),
             "texts_kept": settings.keep_texts,
         },

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from heedful.auditing.result import Audit
+from heedful.auditing.skill import judged
 from heedful.errors import UserError
 
 POOL, ROWS, WORDS = "pool.parquet", "rows.parquet", "words.parquet"
@@ -23,7 +24,7 @@ class Kept:
     """The tables of one audit; `pool` and `rows` have a column `key`."""
 
     pool: pd.DataFrame  # key, label, decided
-    rows: pd.DataFrame  # of texts of two words or more that words decide
+    rows: pd.DataFrame  # of texts that have deletions, and that words decide
     words: pd.DataFrame  # empty where texts were left out
     numbered: bool  # whether keys are numbers in the split, and not digests
 
@@ -36,7 +37,7 @@ def kept_by(audit: Audit, *, numbered: bool) -> Kept:
     rows = rows.assign(key=key.to_numpy()[rows["instance"].to_numpy()])
     names = list(audit.content["subject"]["classes"])
     defaults = [names.index(one.name) for one in audit.verdict.classes if one.default]
-    scored = rows[(rows["words"] > 1) & ~rows["decided"].isin(defaults)]
+    scored = judged(rows[~rows["decided"].isin(defaults)])
     words = pd.DataFrame(columns=["word", "count", "weight"])
     if (audit.folder / WORDS).exists():
         words = _table(audit, WORDS)

@@ -19,9 +19,17 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from heedful.errors import choose_from
+from heedful.errors import UserError, choose_from
 from heedful.trials.erasure.heat_map import SPREAD, effects_of
-from heedful.trials.erasure.random_deletions import CHANCES, HALVES, PARTS, TIMES, Deletions, read_deletions
+from heedful.trials.erasure.random_deletions import (
+    CHANCES,
+    HALVES,
+    LONGEST,
+    PARTS,
+    TIMES,
+    Deletions,
+    read_deletions,
+)
 from heedful.trials.erasure.rereading import Reader
 from heedful.trials.rankings.word_rankings import contribution, leave_one_out
 
@@ -44,6 +52,11 @@ def strengths(reader: Reader, way: str, *, seed: int = 0) -> Strengths:
     if choose_from("way to measure strength", way, WAYS) == "leave-one-out":
         return _falls(reader)
     mask = reader.batch.mask.cpu()
+    if (longest := int(mask.sum(1).max())) > LONGEST:
+        raise UserError(
+            f"A text of {longest:,} words has no random deletions, which go up to {LONGEST:,}: cut it, or "
+            "take --strength leave-one-out."
+        )
     found = _falls(reader) if (mask.sum(1) == 1).any() else None  # one word: nothing else to delete
     effect = torch.zeros(mask.shape, dtype=torch.float64) if found is None else found.effect.clone()
     error = torch.zeros_like(effect)

@@ -32,6 +32,7 @@ from heedful.trials.erasure.random_deletions import CHANCES, HALVES, PARTS, Dele
 
 SPREAD = sum(p * (1 - p) for p in CHANCES) / len(CHANCES)  # the mean variance of whether a word stays
 GRAM = 2**22  # entries of the matrices of products held at once
+ROWS = 2**25  # entries of the deletions held at once
 LIVE = 1 / 4  # of the strongest effect in a text, from which a word counts as one that matters
 TOLD = 5  # standard errors by which the strongest effect must stand out before words are called live or not
 DUST = 1e-9  # of a probability: effects below it are the rounding of sums
@@ -102,7 +103,8 @@ def effects_of(found: Deletions, mask: Tensor) -> Effects:
     """The effects of the words of these texts, `mask` (B,T) as `found.rows` has them."""
     if found.complete:
         return _exact(found, mask)
-    at_once = max(1, GRAM // (PARTS * mask.shape[1] ** 2))
+    many, words = found.kept.shape[1:]
+    at_once = max(1, min(GRAM // (PARTS * min(words, many) ** 2), ROWS // (words * many)))
     parts = [
         _estimated(found.kept[rows], found.said[rows], mask[rows])
         for rows in torch.arange(len(mask)).split(at_once)
@@ -169,14 +171,21 @@ def _estimated(kept: Tensor, said: Tensor, mask: Tensor) -> Effects:
     # Sums over each quarter, and over the other three.
     sums_z, sums_f = z.sum((2, 3)), f.sum((2, 3))  # (B,S,p,T) and (B,S,p)
     rows = z.reshape(count, PARTS, -1, words)
-    gram, products = rows.mT @ rows, (rows.mT @ f.reshape(count, PARTS, -1, 1))[..., 0]
+    answers = f.reshape(count, PARTS, -1)
+    products = (rows.mT @ answers[..., None])[..., 0]
     squares = f.square().sum((2, 3, 4))  # (B,S)
     others = (PARTS - 1) * each
     mean_z, mean_f = _outside(sums_z) / others, _outside(sums_f) / others
-    gram_a = _outside(gram) - others * torch.einsum("bspt,bspu->bstu", mean_z, mean_z)
     products_a = _outside(products) - others * torch.einsum("bspt,bsp->bst", mean_z, mean_f)
     squares_a = _outside(squares) - others * mean_f.square().sum(-1)
-    guess = _ridge(gram_a, products_a, squares_a, others * len(CHANCES), mask)  # (B,S,T)
+    penalty = _penalty(products_a, squares_a, others * len(CHANCES), mask)  # (B,S)
+    if words <= many:  # the smaller of the two ways to write the same solution
+        gram = rows.mT @ rows
+        gram_a = _outside(gram) - others * torch.einsum("bspt,bspu->bstu", mean_z, mean_z)
+        guess = _ridge(gram_a, products_a, penalty)
+    else:
+        guess = _ridge_by_rows(rows, answers, penalty)
+    guess = guess * mask[:, None]  # (B,S,T)
 
     # What the guess leaves of the quarter, by halves.
     expected = mean_f[:, :, None, None] + (
@@ -201,11 +210,11 @@ def _estimated(kept: Tensor, said: Tensor, mask: Tensor) -> Effects:
     )
 
 
-def _ridge(gram: Tensor, products: Tensor, squares: Tensor, rows: int, mask: Tensor) -> Tensor:
-    """Ridge regression (B,S,T), each with a penalty that fits how much its words seem to do.
+def _penalty(products: Tensor, squares: Tensor, rows: int, mask: Tensor) -> Tensor:
+    """The penalty (B,S) of each ridge regression, which fits how much its words seem to do.
 
-    The penalty is σ²/τ², the variance left over that of one effect, both by moments: the plain estimate
-    products/rows has the length ‖φ‖² + n·v/rows on average.
+    It is σ²/τ², the variance left over that of one effect, both by moments: the plain estimate products/rows
+    has the length ‖φ‖² + n·v/rows on average.
     """
     words = mask.sum(1).double()[:, None]
     total = SPREAD * rows
@@ -213,10 +222,41 @@ def _ridge(gram: Tensor, products: Tensor, squares: Tensor, rows: int, mask: Ten
     plain = (products / total).square().sum(-1)
     length = torch.maximum(plain - words * v / total, 0.02 * plain)
     noise = torch.maximum(v - SPREAD * length, 0.02 * v)
-    penalty = torch.where(length > 0, words * noise / length.where(length > 0, 1), 1.0).clamp(min=1e-6)
-    eye = torch.eye(mask.shape[1], dtype=gram.dtype)
+    return torch.where(length > 0, words * noise / length.where(length > 0, 1), 1.0).clamp(min=1e-6)
+
+
+def _ridge(gram: Tensor, products: Tensor, penalty: Tensor) -> Tensor:
+    """Ridge regressions (B,S,T) from the products of words with each other and with the answers."""
+    eye = torch.eye(gram.shape[-1], dtype=gram.dtype)
     factor = torch.linalg.cholesky(gram + penalty[..., None, None] * eye)
-    return torch.cholesky_solve(products[..., None], factor)[..., 0] * mask[:, None]
+    return torch.cholesky_solve(products[..., None], factor)[..., 0]
+
+
+def _ridge_by_rows(rows: Tensor, answers: Tensor, penalty: Tensor) -> Tensor:
+    """The same (B,S,T) from the products of deletions with each other, where words are more than those.
+
+    `rows` (B,S,R,T) and `answers` (B,S,R) are the deletions of each quarter, p after p.
+    """
+    count, _, each, words = rows.shape
+    flat, said = rows.reshape(count, -1, words), answers.reshape(count, -1)
+    kernel = flat @ flat.mT
+    eye = torch.eye((PARTS - 1) * each, dtype=rows.dtype)
+    found = []
+    for part in range(PARTS):
+        out = torch.arange(PARTS * each) // each != part
+        own = _centred(_centred(kernel[:, out][:, :, out]).mT)
+        factor = torch.linalg.cholesky(own + penalty[:, part, None, None] * eye)
+        share = torch.zeros_like(said)
+        share[:, out] = _centred(torch.cholesky_solve(_centred(said[:, out])[..., None], factor)[..., 0])
+        found.append((share[:, None] @ flat)[:, 0])
+    return torch.stack(found, 1)
+
+
+def _centred(values: Tensor) -> Tensor:
+    """Values (...,R) of deletions, p after p, each without the mean of those with its p."""
+    by_chance = values.unflatten(-1, (-1, len(CHANCES)))
+    apart: Tensor = by_chance - by_chance.mean(-2, keepdim=True)
+    return apart.flatten(-2)
 
 
 def _outside(parts: Tensor) -> Tensor:

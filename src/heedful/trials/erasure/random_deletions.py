@@ -31,6 +31,8 @@ UNIT = PARTS * HALVES * TIMES * len(CHANCES)  # deletions in which everything is
 MOST = 8 * UNIT
 PER_WORD = 8
 ENUMERATED = 7  # words of a text that is read in all its parts
+PLACES = 2**25  # words times deletions of a text, which are held at once: a longer text gets fewer
+LONGEST = PLACES // UNIT  # words, beyond which a text has no deletions at all
 _SAMPLE = -(2**24)  # of the seeded chance, so that no other draw repeats these
 
 
@@ -60,6 +62,13 @@ class Deletions:
         """The share (B,) of random deletions after which another class is decided."""
         return (self.chance.mean(0) * self.lost).sum(1)
 
+    def take(self, some: Tensor) -> "Deletions":
+        """Those of some (B,) of the texts, without the padding of the others."""
+        kept = self.kept[some]
+        width = int(kept.any(1).any(0).nonzero().max()) + 1 if len(kept) else 0
+        rows = self.rows[some.numpy()]
+        return Deletions(rows, kept[..., :width], self.said[some], self.lost[some], self.complete)
+
     @property
     def evaluations(self) -> int:
         """How many changed texts were asked about."""
@@ -67,9 +76,13 @@ class Deletions:
 
 
 def budget_of(words: NDArray[np.int64], *, per_word: int = PER_WORD, most: int = MOST) -> NDArray[np.int64]:
-    """How many deletions texts of so many words (B,) get: units of 80, at least one and at most `most`."""
+    """How many deletions texts of so many words (B,) get: units of 80, at least one and at most `most`.
+
+    Very long texts get fewer, and those of more than `LONGEST` words none.
+    """
     units = -(-per_word * words // UNIT)
-    found: NDArray[np.int64] = UNIT * np.clip(units, 1, max(1, most // UNIT))
+    held = PLACES // np.maximum(words, 1) // UNIT
+    found: NDArray[np.int64] = UNIT * np.minimum(np.clip(units, 1, max(1, most // UNIT)), held)
     return found
 
 
@@ -89,14 +102,15 @@ def read_deletions(
 ) -> list[Deletions]:
     """Random deletions of each text of two words or more, read; grouped by how many a text has.
 
-    Another `sample` draws others. Texts of one word have nothing to compare, and are left out.
+    Another `sample` draws others. Texts of one word have nothing to compare, and are left out; so are those
+    of more than `LONGEST` words.
     """
     batch = reader.batch
     words = batch.mask.sum(1).cpu().numpy()
     budget = counts_of(words, per_word=per_word, most=most)
     found = []
     for complete in (True, False):
-        for count in np.unique(budget):
+        for count in np.unique(budget[budget > 0]):
             rows = np.flatnonzero((budget == count) & (words > 1) & ((words <= ENUMERATED) == complete))
             if len(rows):
                 found.append(_read(reader, rows, int(count), complete, seed=seed, sample=sample))

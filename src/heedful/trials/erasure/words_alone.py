@@ -15,6 +15,7 @@ from torch import Tensor
 
 from heedful.models.trace import decisions
 from heedful.trials.erasure.heat_map import LIVE
+from heedful.trials.erasure.random_deletions import LONGEST
 from heedful.trials.erasure.rereading import Reader
 
 ENOUGH = 0.5  # of what the whole text says beyond nothing: a word that says it alone suffices
@@ -54,16 +55,21 @@ class WordsAlone:
 
 
 def read_alone(reader: Reader) -> WordsAlone:
-    """Read every word of every text alone."""
+    """Read every word of every text alone; texts that are too long for deletions are unknown."""
     mask = reader.batch.mask
     count, width = mask.shape
     nothing = reader.chance(reader.nothing.expand(count, -1)).cpu()
-    said, kept = nothing[:, None].repeat(1, width), torch.zeros(count, dtype=torch.float64)
-    others = ~torch.eye(width, dtype=torch.bool, device=mask.device)
-    for rows in torch.arange(count).split(max(1, MASKS // width**2)):
-        logits = reader.variants(rows, others.expand(len(rows), -1, -1))  # (B,T,K)
-        here, decided = mask[rows], reader.decided[rows.to(mask.device)][:, None]
-        chance = logits.softmax(-1).gather(-1, decided[..., None].expand(-1, width, 1))[..., 0]
-        said[rows] = chance.cpu().where(here.cpu(), said[rows])
-        kept[rows] = (((decisions(logits) == decided) & here).sum(1) / here.sum(1)).double().cpu()
-    return WordsAlone(said, nothing, reader.chance(reader.logits).cpu(), kept)
+    said, kept = nothing[:, None].repeat(1, width), torch.zeros(count, dtype=torch.long)
+    places, lengths = torch.arange(width, device=mask.device), mask.sum(1).cpu()
+    # Some texts at a time, and of a very long one some words: each is a variant, whose mask has T entries.
+    for rows in (lengths <= LONGEST).nonzero()[:, 0].split(max(1, MASKS // width**2)):
+        decided = reader.decided[rows.to(mask.device)][:, None]
+        for words in places.split(max(1, MASKS // width)):
+            here, others = mask[rows][:, words], words[:, None] != places
+            logits = reader.variants(rows, others.expand(len(rows), -1, -1))  # (B,W,K)
+            chance = logits.softmax(-1).gather(-1, decided[..., None].expand(*here.shape, 1))[..., 0]
+            said[rows[:, None], words.cpu()] = chance.cpu().where(here.cpu(), nothing[rows, None])
+            kept[rows] += ((decisions(logits) == decided) & here).sum(1).cpu()
+    said[lengths > LONGEST] = torch.nan
+    share = (kept / lengths).double().masked_fill(lengths > LONGEST, torch.nan)
+    return WordsAlone(said, nothing, reader.chance(reader.logits).cpu(), share)

@@ -39,6 +39,7 @@ from heedful.trials.rankings.word_gradients import Doubted
 
 REGRESSIONS = ("lime", "shapley")
 OTHER = 2**20  # deletions that no judge draws: what is judged must not have seen them
+LONGEST = 2**12  # words of a text whose values are wanted: the products of all pairs are held
 TINY = 1e-9  # of the mean weight of a word: keeps texts with fewer deletions than words solvable
 
 
@@ -58,6 +59,11 @@ def shapley(reader: Reader, *, samples: int = 3 * UNIT, seed: int = 0) -> Doubte
     if samples < UNIT:
         raise UserError(f"Shapley values need at least {UNIT} random deletions of a text, and got {samples}.")
     mask = reader.batch.mask.cpu()
+    if (longest := int(mask.sum(1).max())) > LONGEST:
+        raise UserError(
+            f"Shapley values are told from products of words, for at most {LONGEST:,} in a text, and one has "
+            f"{longest:,}: cut it, or take another ranking."
+        )
     ends = said_at_ends(reader)
     scores, errors = (torch.zeros(mask.shape, dtype=torch.float64) for _ in range(2))
     scores[:, 0] = ends["whole"] - ends["nothing"]  # of texts of one word, which have no deletions

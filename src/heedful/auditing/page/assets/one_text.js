@@ -232,6 +232,7 @@ function oneText(
     choice,
     parts.decision,
     text.said ? make("p", { class: "notice" }, `${text.said} ${NO_REASON}`) : null,
+    text.untold ? make("p", { class: "note" }, text.untold) : null,
     parts.text,
     smallestSentence(text, classes, live),
     acts,
