@@ -84,32 +84,11 @@ def load_data(
     if isinstance(source, str) and source.startswith("hf:"):
         if encoding is not None:
             raise UserError(f"{source} knows its encoding itself: leave out --encoding.")
-        return read_hub(
-            source,
-            text=text,
-            label=label,
-            split=split,
-            text_pair=text_pair,
-            seed=seed,
-            test_share=test_share,
-            learn=learn,
-            rule=rule,
-        )
+        return read_hub(source, seed=seed, learn=learn, rule=rule, **said)
     path = Path(source).expanduser()
     if isinstance(source, str) and path.name == source and not path.suffix and not is_there(path):
         raise UserError(f"There is no corpus or file {shortened(source)!r}{nearest(source, CATALOGUE)}.")
-    return read_corpus(
-        path,
-        text=text,
-        label=label,
-        split=split,
-        text_pair=text_pair,
-        seed=seed,
-        test_share=test_share,
-        encoding=encoding,
-        learn=learn,
-        rule=rule,
-    )
+    return read_corpus(path, seed=seed, learn=learn, rule=rule, **said)
 
 
 def load_texts(source: Any, *, text: str | None = None, encoding: str | None = None) -> list[str]:
