@@ -11,11 +11,10 @@ machine.
 """
 
 import json
-import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from heedful.bench.child import run_child
 from heedful.bench.found import Found, Table, numbers_of
 from heedful.data.named import data_folder
 from heedful.errors import UserError
@@ -23,8 +22,6 @@ from heedful.errors import UserError
 WHOLE_IMDB = "imdb.csv.gz"  # in the data folder
 ALLOWED_PASSES, ALLOWED_SECONDS, ALLOWED_BYTES = 5, 90, 3 * 2**30
 KEPT = 1.5  # times what was announced, that an audit may take
-
-_OURS = "heedful.errors.UserError: "  # how a sentence for the user begins where it ends the process
 
 _CHILD = """
 import json, sys, tempfile, time
@@ -34,6 +31,7 @@ torch.set_num_threads(1)
 from heedful.auditing.forecast import ANNOUNCED
 from heedful.auditing.reading import decide_all
 from heedful.auditing.whole import audit
+from heedful.bench.child import peak_bytes
 from heedful.bench.minilm import learnt_minilm
 from heedful.data.named import load_data
 from heedful.training import train
@@ -56,8 +54,7 @@ begun, processor = time.perf_counter(), time.process_time()
 with tempfile.TemporaryDirectory() as folder:
     found = audit(run, corpus, out=Path(folder) / "audit", seeds=1, uniform=False, limit=limit)
 whole, processor = time.perf_counter() - begun, time.process_time() - processor
-with open("/proc/self/status") as status:
-    peak = next(1024 * int(line.split()[1]) for line in status if line.startswith("VmHWM"))
+peak = peak_bytes()
 stages = found.content["seconds"]
 print(json.dumps({
     "announced": stages.pop(ANNOUNCED), "reading": found.reading,
@@ -118,16 +115,8 @@ def measure_audit(
                 "the folder with --data-dir, or other texts with --corpus."
             )
         source = str(folder / WHOLE_IMDB)
-    if not Path("/proc/self/status").exists():
-        raise UserError("Peak memory is measured on Linux only.")
     given = [source, None if data_dir is None else str(data_dir), model, limit]
-    done = subprocess.run(
-        [sys.executable, "-c", _CHILD, json.dumps(given)], capture_output=True, text=True, check=False
-    )
-    if done.returncode != 0:
-        reason = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
-        raise UserError(f"The audit that was to be measured failed: {reason.removeprefix(_OURS)}")
-    return AuditTimes(source, model, **json.loads(done.stdout.splitlines()[-1]))
+    return AuditTimes(source, model, **run_child(_CHILD, json.dumps(given), what="The audit"))
 
 
 def audit(source: str | None, *, model: str, limit: int | None, data_dir: str | Path | None = None) -> Found:

@@ -109,12 +109,20 @@ def measure_adversary(
     exact_adversary(trace, epsilon)  # compiles, or reads what was compiled
     ascent_adversary(trace.take(torch.arange(1)), epsilon, restarts=1, steps=1)  # the optimiser is imported
     climbing = {"restarts": restarts, "steps": steps, "seed": seed}
+    found: dict[str, Adversary] = {}
+
+    # Each round has a trace that has nothing computed yet.
+    def climb() -> None:
+        found["climbed"] = ascent_adversary(replace(trace), epsilon, **climbing, advance=advance)
+
+    def solve() -> None:
+        found["exact"] = exact_adversary(replace(trace), epsilon)
+
     with one_thread():
-        climbed, ascent_seconds = _least(
-            lambda fresh: ascent_adversary(fresh, epsilon, **climbing, advance=advance), trace, ascent_rounds
-        )
-        exact, seconds = _least(lambda fresh: exact_adversary(fresh, epsilon), trace, rounds)
-    gain = exact.divergence - climbed.divergence.double()
+        ascent_seconds = take_turns({"": climb}, rounds=ascent_rounds, clock=time.process_time)[""]
+        seconds = take_turns({"": solve}, rounds=rounds, clock=time.process_time)[""]
+    exact = found["exact"]
+    gain = exact.divergence - found["climbed"].divergence.double()
     return AdversarySpeed(
         instances=len(trace),
         mean_tokens=float(trace.mask.sum(-1).double().mean()),
@@ -156,17 +164,6 @@ def made_trace(instances: int = 2000, *, width: int = 32, seed: int = 0) -> Trac
         torch.manual_seed(seed)
         head = nn.Linear(width, 2).eval()
     return Trace(scores.masked_fill(~mask, -torch.inf).softmax(1), values, mask, head)
-
-
-def _least(run: Callable[[Trace], Adversary], trace: Trace, rounds: int) -> tuple[Adversary, float]:
-    """The last result and the least seconds; each round has a trace that has nothing computed yet."""
-    least = float("inf")
-    for _ in range(rounds):
-        fresh = replace(trace)
-        begun = time.process_time()
-        result = run(fresh)
-        least = min(least, time.process_time() - begun)
-    return result, least
 
 
 def tau(lengths: Sequence[int], *, instances: int, rounds: int, seed: int) -> Found:

@@ -10,7 +10,7 @@ most.
 Axes: B instances, T slots, H width, K classes.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 from time import process_time
@@ -20,6 +20,7 @@ import torch
 from torch import Tensor, nn
 
 from heedful.bench.found import Found, Table, numbers_of
+from heedful.bench.timing import take_turns
 from heedful.errors import MissingExtra
 from heedful.models.trace import Trace, decisions
 from heedful.training.devices import one_thread
@@ -195,12 +196,12 @@ def measure_flips(trace: Trace | None = None, *, rounds: int = 5, loop_rounds: i
     steps: dict[str, list[float]] = {}
     with one_thread(), torch.no_grad():
         everything()  # compiles
-        times = _take_turns(quick, rounds)
+        times = take_turns(quick, rounds=rounds, clock=process_time)
         for _ in range(loop_rounds):
             for name, loop in (("usual", usual_loop), ("lean", lean_loop)):
                 found[name], seconds = _by_step(loop, trace, order)
                 steps[name] = [min(pair) for pair in zip(seconds, steps.get(name, seconds), strict=True)]
-                again = _take_turns(quick, rounds)
+                again = take_turns(quick, rounds=rounds, clock=process_time)
                 times = {name: min(seconds, again[name]) for name, seconds in times.items()}
     sizes = torch.stack(list(found.values()))
     differing = int((sizes != sizes[0]).any(0).sum())
@@ -221,7 +222,7 @@ def measure_growth(lengths: tuple[int, ...] = (500, 1000, 2000, 4000, 8000), *, 
     with one_thread(), torch.no_grad(), mock.patch.object(compiled, "LEAST", 0):  # one way at all lengths
         run(traces[lengths[0]])  # compiles
         ways = {str(length): (lambda trace=trace: run(trace)) for length, trace in traces.items()}
-        times = _take_turns(ways, rounds)
+        times = take_turns(ways, rounds=rounds, clock=process_time)
     return Growth(tuple(lengths), tuple(times[str(length)] for length in lengths))
 
 
@@ -249,8 +250,8 @@ def measure_leave_one_out(trace: Trace | None = None, *, rounds: int = 3) -> Lea
         before = trace.logits()
         decided = decisions(before)
         ours()  # compiles
-        times = _take_turns({"ours": ours}, rounds)
-        both = _take_turns({"captum": captum, "ours": ours}, 1)
+        times = take_turns({"ours": ours}, rounds=rounds, clock=process_time)
+        both = take_turns({"captum": captum, "ours": ours}, rounds=1, clock=process_time)
         times = {"ours": min(times["ours"], both["ours"]), "captum": both["captum"]}
     each = decided[:, None]
     fell = (
@@ -259,17 +260,6 @@ def measure_leave_one_out(trace: Trace | None = None, *, rounds: int = 3) -> Lea
     )
     apart = (fell - found["captum"][:, : fell.shape[1]]).abs().where(trace.present, 0)
     return LeaveOneOutTimes(times["ours"], times["captum"], float(apart.max()))
-
-
-def _take_turns(contenders: Mapping[str, Callable[[], object]], rounds: int) -> dict[str, float]:
-    """The least processor seconds of each contender over the rounds, each round running all of them once."""
-    least = dict.fromkeys(contenders, float("inf"))
-    for _ in range(rounds):
-        for name, run in contenders.items():
-            begun = process_time()
-            run()
-            least[name] = min(least[name], process_time() - begun)
-    return least
 
 
 def _by_step(loop: Callable[..., Tensor], trace: Trace, order: Tensor) -> tuple[Tensor, list[float]]:

@@ -1,14 +1,10 @@
 """What more texts cost: time and peak memory of each command at growing sizes, and the exponents they follow.
 
 Each command is a process of its own, as a user would start it. The peak is the system's own account of that
-process (VmHWM: Linux only), and seconds are those of one core, the start included. Of a time or a peak, c·Nᵖ
-is fitted at the larger half of the sizes, where the start of Python and torch matters least.
+process, and seconds are those of one core, the start included. Of a time or a peak, c·Nᵖ is fitted at the
+larger half of the sizes, where the start of Python and torch matters least.
 """
 
-import json
-import os
-import subprocess
-import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -16,10 +12,10 @@ from pathlib import Path
 
 import numpy as np
 
+from heedful.bench.child import run_child
 from heedful.bench.found import Found, Table
 from heedful.bench.made_texts import WordStatistics, write_texts
 from heedful.data.corpus import Corpus
-from heedful.errors import UserError
 
 STAGES = ("prepare", "train", "scores", "erase", "audit")
 STREAM = "stream"  # erasure over test splits of their own sizes
@@ -27,7 +23,8 @@ STREAMED, LEARNT = (20_000, 200_000), 20_000
 SIZES = (1000, 4000, 16_000, 64_000, 256_000)
 # The child says its peak on the last line of what it prints, whatever the command does there.
 _CHILD = """
-import sys, time
+import json, sys, time
+from heedful.bench.child import peak_bytes
 from heedful.cli import main
 try:
     main(sys.argv[1:])
@@ -35,9 +32,7 @@ except SystemExit as end:
     code = end.code
 else:
     code = 0
-with open("/proc/self/status") as status:
-    peak = next(1024 * int(line.split()[1]) for line in status if line.startswith("VmHWM"))
-print("\\n" + '{"seconds": %f, "bytes": %d}' % (time.process_time(), peak))
+print("\\n" + json.dumps({"seconds": time.process_time(), "bytes": peak_bytes()}))
 sys.exit(code)
 """
 
@@ -74,8 +69,6 @@ def measure_scale(
     done: Callable[[int], None] = lambda count: None,
 ) -> Iterator[Cost]:
     """Make texts by the statistics of `corpus`, so many and so many, and measure each stage on them."""
-    if sys.platform != "linux":
-        raise UserError("Peak memory is measured on Linux only.")
     statistics = WordStatistics.of(corpus)
     for size in sizes:
         with tempfile.TemporaryDirectory(prefix="heedful-scale-") as name:
@@ -163,15 +156,5 @@ def scale(corpus: Corpus, costs: Sequence[Cost]) -> Found:
 
 
 def _measured(command: Sequence[str]) -> tuple[float, int]:
-    done = subprocess.run(
-        [sys.executable, "-c", _CHILD, *command],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, **dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")},
-    )
-    if done.returncode != 0:
-        reason = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
-        raise UserError(f"`heedful {command[0]}`, which was to be measured, failed: {reason}")
-    told = json.loads(done.stdout.splitlines()[-1])
+    told = run_child(_CHILD, *command, what=f"`heedful {command[0]}`")
     return float(told["seconds"]), int(told["bytes"])
