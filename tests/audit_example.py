@@ -341,7 +341,7 @@ def _verdict(classes: tuple[str, ...], reading: Any, shown: str, default: int | 
         sentence=sentence_of(reading, shown),
         reasons=(
             "Only 26 % [21, 31] of its paint lies on words that matter.",
-            "It foretells 18 % [14, 22] of what the best painting could.",
+            "It predicts 18 % [14, 22] of what the best map could.",
             f"For texts decided “{classes[0]}”: its strongest word is one that matters in 18 % [14, 22] of "
             "texts, not surely 60 %.",
         ),
@@ -367,7 +367,7 @@ def _verdict(classes: tuple[str, ...], reading: Any, shown: str, default: int | 
 def _answers() -> list[Answer]:
     """Some of all outcomes: one decides, one was not asked, one speaks against though it says yes."""
     asked: list[tuple[str, str, str, Any, bool | None]] = [
-        ("foretells", "Does it foretell what the model does?", "No. It foretells 18 %.", "no", False),
+        ("foretells", "Does it predict what the model does?", "No. It predicts 18 %.", "no", False),
         ("top", "Does its top item matter more than by chance?", "A little more.", "unsure", None),
         ("agreement", "Does it agree with leaving items out?", "No better than shuffled.", "no", False),
         ("adversary", "Could very different attention decide alike?", "Yes.", "yes", False),
@@ -380,7 +380,7 @@ def _answers() -> list[Answer]:
         skill = _finding("heat-map skill", 0.18, 0.14, 0.22, shuffled=0.02, random=0.0)
         finding = skill if number == 1 else _finding(name, you, you - 0.05, you + 0.06)
         # The yardstick of one lies left of it, and another's range falls.
-        scale = Scale(0.0, 1.0, you, you - 0.05, you + 0.06, 0.0, 0.02, 1.0, "best painting")
+        scale = Scale(0.0, 1.0, you, you - 0.05, you + 0.06, 0.0, 0.02, 1.0, "best map")
         if name == "agreement":
             scale = Scale(0.0, you, you, you - 0.05, you + 0.06, None, 0.48, 0.3, "gradient")
         if name == "adversary":

@@ -17,7 +17,7 @@ LIMITS = Thresholds(
 
 
 def rows_of(count=64, *, classes=2, maps=("attention",), **columns):
-    """A map that foretells everything, of a model whose words do everything; columns change that."""
+    """A map that predicts everything, of a model whose words do everything; columns change that."""
     found = {
         "instance": np.arange(count),
         "decided": np.arange(count) % classes,

@@ -33,9 +33,9 @@ def test_whether_the_strongest_word_stays():
     assert found.id == "noise"
     assert found.outcome == "unsure"
     assert found.answer == (
-        "Not clearly. Its strongest word stays in 75% of cases if changed, and the decision in 75%."
+        "Not clearly. Its strongest word stays in 75 % of cases if changed, and the decision in 75 %."
     )
-    assert found.measured == "So. It is steady if the strongest word surely stays in 80% of cases."
+    assert found.measured == "So. It is steady if the strongest word surely stays in 80 % of cases."
     same = found.finding
     assert (same.value, same.count, same.unit, same.better) == (0.75, 4, "of texts", "higher")
     assert same.baselines["random"].value == (0.25 + 0.25 + 0.5 + 0.125) / 4
@@ -69,8 +69,8 @@ def test_the_questions_hand_over_their_ways(question):
     rows = pd.DataFrame({"words": 4, **columns}, index=range(4))
     found = question.answer(rows, asking())
     assert (found.id, found.outcome, found.finding.value) == (question.QUESTION.id, "yes", 1)
-    assert found.answer.startswith("Yes. Its strongest word stays in 100% of cases")
-    assert found.answer.endswith("and the decision in 100%.")
+    assert found.answer.startswith("Yes. Its strongest word stays in 100 % of cases")
+    assert found.answer.endswith("and the decision in 100 %.")
     assert question.figure(found, rows) is not None
 
 
@@ -113,8 +113,8 @@ def test_what_the_rest_decides_without_this_attention():
     found = head.answer(headed(1.0), asking())
     assert (found.outcome, found.good) == ("yes", False)
     assert found.answer == (
-        "Nearly the same. Without any word at this layer 100% of decisions stay, with even weights 50%; "
-        "always the commonest decision would be 75%."
+        "Nearly the same. Without any word at this layer 100 % of decisions stay, with even weights 50 %; "
+        "always the commonest decision would be 75 %."
     )
     assert (found.finding.value, found.finding.count, found.finding.unit) == (1, 4, "of texts")
     assert found.finding.baselines["commonest decision"].value == 0.75

@@ -116,7 +116,7 @@ def test_rankings_that_cost_much_are_judged_when_asked_for_by_name(corpus, tmp_p
         heedful.audit(subject, corpus, out=tmp_path / "no", limit=23, also="flows")
     shown = heedful.audit(subject, corpus, out=tmp_path / "shown", limit=23, shown="flow", looks=False)
     assert shown.verdict.shown == "flow"
-    # What is measured of the last layer's attention is not said of another painting.
+    # What is measured of the last layer's attention is not said of another map.
     told = {one.id: one for one in shown.answers}
     for name in ("top", "agreement", "adversary", "head"):
         assert "attention" in told[name].question

@@ -77,7 +77,7 @@ def test_maps_are_judged_on_the_texts_they_were_tried_on():
     assert none.skill("attention") is none.paint("attention") is none.first("attention") is None
 
 
-def test_where_nothing_is_left_to_foretell_there_is_no_skill():
+def test_where_nothing_is_left_to_predict_there_is_no_skill():
     assert four(blank=[1.0, 2, 4, 8]).skill("attention") is None
     assert four(blank=[1.0, 2, 4, 9]).skill("attention") is None
     assert four(blank=[1.0, 2, 4, 9]).limit() is None

@@ -59,7 +59,7 @@ def draw(seed=0):
 
 
 def drawn_rows(seed=1, **columns):
-    """Texts whose maps foretell something, drawn."""
+    """Texts whose maps predict something, drawn."""
     chance = draw(seed)
     numbers = {}
     for name, mean in (("attention", 0.7), ("gradient", 0.9), ("random", 0.1), ("shuffled", 0.3)):
@@ -81,7 +81,7 @@ def drawn_rows(seed=1, **columns):
     return rows
 
 
-def foretold(rows, operator=None):
+def skill(rows, operator=None):
     verdict = read(rows, operator=operator)
     scored = Scored(rows[rows["words"] > 1])
     found = ReadSubject("attention", CLASSES, verdict, rows, pd.DataFrame(), None, scored, 0.95, 1)
@@ -194,7 +194,7 @@ def draws():
     return [[part.tolist() for part in parts], one.weights(rows[:9]).tolist(), list(LEVELS), others]
 
 
-def paintings():
+def maps():
     mask = torch.tensor([[True] * 3, [True, True, False], [True, False, False], [True] * 3])
     own = Painted(
         torch.tensor([[0.1, -0.7, 0.2], [0.6, 0.4, 0], [1, 0, 0], [0.3, 0.3, 0.1]]),
@@ -224,8 +224,8 @@ def spread():
 
 
 CASES = {
-    "foretells": lambda: foretold(drawn_rows()),
-    "foretells, hidden": lambda: foretold(drawn_rows(2), operator=drawn_rows(3)[:20]),
+    "foretells": lambda: skill(drawn_rows()),
+    "foretells, hidden": lambda: skill(drawn_rows(2), operator=drawn_rows(3)[:20]),
     "foretells, its figure": lambda: drawn_figure(drawn_rows()),
     "top": partial(told, top, flips()),
     "top, multiples": lambda: top._times(flips(), "attention", "smallest").tolist(),
@@ -267,7 +267,7 @@ CASES = {
     "instead, close": lambda: better(**of_map("gradient", first=0.0)),
     "verdicts": verdicts,
     "draws": draws,
-    "paintings": paintings,
+    "maps": maps,
 }  # fmt: skip
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from hand_made import CLASSES, of_map, read, rows_of
 
-from heedful.auditing.asking import NOT_OURS, Asking
+from heedful.auditing.asking import NOT_OURS, Asking, in_words
 from heedful.auditing.plan import AuditSettings
 from heedful.auditing.questions import (
     QUESTIONS,
@@ -45,6 +45,13 @@ def exactly(low, high, value=None):
     return Finding(
         "x", (low + high) / 2 if value is None else value, count=9, interval=interval, measured="m"
     )
+
+
+def test_who_watches_reads_what_is_measured_in_words():
+    streamed = [one.id for one in QUESTIONS if one.id not in ("foretells", "needed", "halves")]
+    assert all(" " in in_words(stage) for stage in [*streamed, "hidden"])
+    assert in_words("deletions-2") == "deleting words, part 2"
+    assert in_words("last-word") == "last-word"  # a question of somebody's own
 
 
 def test_the_questions_are_told_apart_and_the_first_alone_decides():
@@ -101,25 +108,25 @@ def test_outcomes_scales_and_shares():
 # The one that decides
 
 
-def foretold(rows, shown="attention"):
+def answered(rows, shown="attention"):
     verdict = read(rows, shown=shown)
     scored = Scored(rows[rows["words"] > 1])
     found = ReadSubject(shown, CLASSES, verdict, rows, pd.DataFrame(), None, scored, 0.95, 1)
     return foretells.answer(rows, asking(read=found))
 
 
-def test_foretells_says_what_the_verdict_rests_on():
+def test_the_skill_says_what_the_verdict_rests_on():
     rows = rows_of(
         maps=("attention", "gradient", "shuffled", "random"),
         **of_map("gradient", told=0.75), **of_map("shuffled", told=0.25),
         **of_map("random", told=0.0, paint=0.5), explained=0.125,
     )  # fmt: skip
-    found = foretold(rows)
+    found = answered(rows)
     assert (found.outcome, found.good) == ("yes", True)
     assert found.answer == (
-        "Yes. This painting foretells 100 % [100, 100] of what the best painting could; 100 % [94, 100] of "
+        "Yes. This map predicts 100 % [100, 100] of what the best map could; 100 % [94, 100] of "
         "its paint lies on words that matter, and its strongest word is one of them in 100 % [94, 100] of "
-        "texts. Any painting of single words can show 50% of what this model does."
+        "texts. No map of single words can show more than 50 % of what this model does."
     )
     assert found.finding.value == 1
     assert {name: one.value for name, one in found.finding.baselines.items()} == {
@@ -144,15 +151,15 @@ def test_foretells_says_what_the_verdict_rests_on():
 @pytest.mark.parametrize(
     ("told", "outcome", "said", "good"), [(0.5, "unsure", "In part.", None), (-1.0, "no", "No.", False)]
 )
-def test_foretells_in_part_or_not(told, outcome, said, good):
-    found = foretold(rows_of(**of_map(told=told, paint=0.625, first=0.625)))
+def test_the_skill_in_part_or_not(told, outcome, said, good):
+    found = answered(rows_of(**of_map(told=told, paint=0.625, first=0.625)))
     assert found.outcome == outcome
     assert found.answer.startswith(said)
     assert found.good is good
 
 
-def test_foretells_cannot_say():
-    found = foretold(rows_of(16))
+def test_the_skill_cannot_say():
+    found = answered(rows_of(16))
     assert found.outcome == "unsure"
     assert found.answer == "It could not be measured; the reason stands beside the reading."
     assert found.finding is None
@@ -160,7 +167,7 @@ def test_foretells_cannot_say():
 
 
 def test_paint_against_the_decision_is_said_beside():
-    found = foretold(rows_of(against_attention=0.25))
+    found = answered(rows_of(against_attention=0.25))
     (against,) = (one for one in found.evidence if "against" in one.name)
     assert against.value == 0.25
 
@@ -185,7 +192,7 @@ def test_the_top_item_flips_more_than_that_of_shuffled_weights():
     found = top.answer(flips(30, 10, 4), asking())
     assert found.outcome == "yes"
     assert found.answer == (
-        "Yes. Erasing its top item alone changes 75% of decisions, and that of shuffled weights 25%."
+        "Yes. Erasing its top item alone changes 75 % of decisions, and that of shuffled weights 25 %."
     )
     assert found.finding.value == 0.75
     assert found.finding.interval == wilson_interval(30, 40)
@@ -216,7 +223,7 @@ def test_the_top_item_flips_no_more(own, shuffled, outcome, why):
 def test_the_top_item_may_be_unclear():
     found = top.answer(flips(11, 10), asking())
     assert found.outcome == "unsure"
-    assert found.answer.startswith("Not clearly. Erasing its top item alone changes 28% of decisions")
+    assert found.answer.startswith("Not clearly. Erasing its top item alone changes 28 % of decisions")
 
 
 def test_texts_of_one_item_are_left_out_and_without_others_it_is_not_asked():
@@ -345,7 +352,7 @@ def test_other_weights_for_the_same_output(divergence, exact, outcome, good):
     assert found.finding.kind == ("exact" if exact else "lower bound")
     assert found.finding.baselines["shuffled"].value == 0.5
     assert found.finding.baselines["random"].value == 0.25
-    assert "50% of the way to having nothing in common" in found.answer
+    assert "50 % as far away as weights can be" in found.answer
     assert found.answer.endswith("Such weights exist for almost any model, so this alone says little.")
     assert found.evidence[0].value == 0.125
     assert (found.scale.low, found.scale.high) == (math.log(2), 0)
@@ -424,8 +431,8 @@ def test_whether_other_seeds_attend_to_the_same_word(overlap, outcome, said):
     assert found.finding.baselines["random"].value == 0.125
     assert found.outcome == outcome
     assert found.answer == (
-        f"{said} Models trained from other seeds share their top word in {overlap:.0%} of texts, and 25% if "
-        "weights are shuffled."
+        f"{said} Models trained from other seeds share their top word in {100 * overlap:.0f} % of texts, and "
+        "25 % if weights are shuffled."
     )
 
 
@@ -446,13 +453,13 @@ def marked(mass, share, count=40, **columns):
 @pytest.mark.parametrize(
     ("mass", "share", "outcome", "said"),
     [
-        (0.75, 0.25, "yes", "Yes. 75% of its weight lies on words of one class; by chance 25% would."),
-        (0.25, 0.5, "no", "No. 25% of its weight lies on words of one class; by chance 50% would."),
+        (0.75, 0.25, "yes", "Yes. 75 % of its weight lies on words of one class; by chance 25 % would."),
+        (0.25, 0.5, "no", "No. 25 % of its weight lies on words of one class; by chance 50 % would."),
         (
             0.25,
             0.25,
             "unsure",
-            "Not clearly. 25% of its weight lies on words of one class; by chance 25% would.",
+            "Not clearly. 25 % of its weight lies on words of one class; by chance 25 % would.",
         ),
     ],
 )

@@ -44,7 +44,7 @@ def test_dropout_is_on_for_a_while_repeats_by_its_seed_and_leaves_nothing_behind
     assert not drops(nn.Linear(2, 2))
 
 
-def test_a_painting_is_compared_only_where_all_words_are_still_there():
+def test_a_map_is_compared_only_where_all_words_are_still_there():
     mask = torch.tensor([[True, True, True], [True, True, False], [True, False, False]])
     own = Painted(torch.tensor([[0.1, 0.7, 0.2], [0.6, 0.4, 0], [1.0, 0, 0]]), mask, torch.tensor([0, 1, 0]))
     fewer = mask.clone()
@@ -123,7 +123,7 @@ def test_they_are_asked_of_somebodys_model_and_shown(audit):
 
 
 @pytest.mark.slow
-def test_a_black_box_is_asked_whether_its_painting_lies_on_words_of_a_class(tmp_path):
+def test_a_black_box_is_asked_whether_its_map_lies_on_words_of_a_class(tmp_path):
     pytest.importorskip("transformers", reason="the extra hf is not installed")
     sys.path.insert(0, str(Path(__file__).parents[1] / "models"))
     from tiny_transformers import BAD, CLASSES, GOOD, make_corpus

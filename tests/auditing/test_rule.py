@@ -23,14 +23,14 @@ def in_class(code, **numbers):
     return part(rows, rows["decided"] == code, **of_map(**numbers))
 
 
-def test_a_map_that_foretells_everything_is_faithful_and_settled():
+def test_a_map_that_predicts_everything_is_faithful_and_settled():
     found = read(rows_of())
     assert found.reading == FAITHFUL
     assert found.settled
     assert (found.skill.value, found.paint.value, found.first.value) == (1, 1, 1)
     assert (found.limit.value, found.room.value, found.linear_share) == (1, 1, 1)
     assert found.reasons == (
-        "It foretells 100 % [100, 100] of what the best painting could, and 100 % [94, 100] of its paint "
+        "It predicts 100 % [100, 100] of what the best map could, and 100 % [94, 100] of its paint "
         "lies on words that matter.",
     )
     assert [(one.name, one.reading, one.texts, one.default) for one in found.classes] == [
@@ -48,14 +48,14 @@ def test_what_a_faithful_map_must_reach(number, threshold):
     assert below.reading == CARE
     assert below.settled  # surely below, and surely not wrong
     assert len(below.reasons) == 1
-    assert f"not surely {100 * least:.0f} %" in below.reasons[0]
+    assert f"to be faithful, the lower end must be at least {100 * least:.0f} %." in below.reasons[0]
     assert not below.reasons[0][0].islower()
 
 
 @pytest.mark.parametrize(
     ("number", "threshold", "said"),
     [
-        ("told", "class_skill", "it foretells"),
+        ("told", "class_skill", "it predicts"),
         ("paint", "class_paint", "of its paint lies"),
         ("first", "class_first", "its strongest word"),
     ],
@@ -67,10 +67,35 @@ def test_what_each_class_must_reach(number, threshold, said, code):
     assert below.reading == CARE
     assert below.reasons[0].startswith(f"For texts decided “{CLASSES[code]}”: ")
     assert said in below.reasons[0]
-    assert f"not surely {100 * least:.0f} %" in below.reasons[0]
+    assert f"to be faithful, the lower end must be at least {100 * least:.0f} %." in below.reasons[0]
     assert below.classes[1 - code].reading == FAITHFUL
     at = read(in_class(code, **{number: least}), limits=replace(LIMITS, skill=0, paint=0, first=0))
     assert at.reading == FAITHFUL
+
+
+def test_what_several_classes_fall_short_of_is_said_once():
+    names = ("a", "b", "c", "d", "e", "f")
+    rows = rows_of(120).assign(decided=np.resize(range(6), 120))
+    lax = replace(LIMITS, skill=0, paint=0, first=0)
+    two = part(rows, (rows["decided"] < 2).to_numpy(), **of_map(told=0.25, first=0.25))
+    assert read(two, classes=names, limits=lax).reasons == (
+        "For texts decided “a” and “b”: it predicts 25 % [25, 25] and 25 % [25, 25] of what the best map "
+        f"could; to be faithful, the lower end must be at least {100 * LIMITS.class_skill:.0f} %.",
+        "For texts decided “a” and “b”: its strongest word is one that matters in 25 % [25, 25] and "
+        "25 % [25, 25] of texts; to be faithful, the lower end must be at least "
+        f"{100 * LIMITS.class_first:.0f} %.",
+    )
+    (all_of_them,) = read(
+        rows_of(120, **of_map(told=0.25)).assign(decided=np.resize(range(6), 120)), classes=names, limits=lax
+    ).reasons
+    assert all_of_them.startswith(
+        "For texts decided “a”, “b”, “c”, “d” and 2 more: it predicts 25 % [25, 25], "
+    )
+    few = rows.assign(decided=np.where(rows.index < 3, 0, np.where(rows.index < 8, 1, 2)))
+    assert read(few, classes=names, limits=lax).reasons == (
+        f"{LIMITS.class_texts} texts are needed to vouch for a class; there are fewer of “a” (3) and "
+        "“b” (5).",
+    )
 
 
 def test_a_class_reads_as_a_whole_would():
@@ -101,7 +126,7 @@ def test_the_reasons_of_a_wrong_map_are_all_said():
     assert found.reasons == (
         "Its strongest word is one that matters in only 0 % [0, 6] of texts.",
         "Only 25 % [25, 25] of its paint lies on words that matter.",
-        "It foretells 12 % [12, 12] of what the best painting could.",
+        "It predicts 12 % [12, 12] of what the best map could.",
     )
 
 
@@ -151,12 +176,12 @@ def test_paint_must_lie_on_words_that_matter_more_than_random_paint_does():
     assert read(alike.assign(paint_random=0.5)).reading == FAITHFUL
 
 
-def test_a_map_that_foretells_next_to_nothing_is_not_shown():
+def test_a_map_that_predicts_next_to_nothing_is_not_shown():
     lax = {"paint": 0.625, "first": 0.625}
     assert read(rows_of(**of_map(told=LIMITS.wrong_skill, **lax))).reading == CARE
     found = read(rows_of(**of_map(told=LIMITS.wrong_skill - STEP, **lax)))
     assert found.reading == NOT_SHOWN
-    assert found.reasons == ("It foretells 25 % [25, 25] of what the best painting could.",)
+    assert found.reasons == ("It predicts 25 % [25, 25] of what the best map could.",)
 
 
 @pytest.mark.parametrize(
@@ -280,10 +305,10 @@ def test_where_all_words_matter_alike_no_map_is_better_than_care():
     assert found.reading == CARE
     assert found.reasons == ("All words matter alike, or may: no map of words can stand out here.",)
     assert not found.settled
-    # Nor is it wrong by what it foretells of next to nothing; but by its paint.
+    # Nor is it wrong by what it predicts of next to nothing; but by its paint.
     assert read(rows_of(blank=below, **of_map(told=0.5))).reading == CARE
     assert read(rows_of(blank=below, **of_map(told=0.5, paint=0.25))).reading == NOT_SHOWN
-    assert read(rows_of(blank=1.0)).reading == CARE  # nothing is left to foretell at all
+    assert read(rows_of(blank=1.0)).reading == CARE  # nothing is left to predict at all
     rows = rows_of()
     one = read(part(rows, rows["decided"] == 0, blank=below, **of_map(paint=0.8125)))
     assert one.reading == CARE
@@ -291,14 +316,14 @@ def test_where_all_words_matter_alike_no_map_is_better_than_care():
 
 
 @pytest.mark.parametrize(("explained", "reading"), [(0, FAITHFUL), (-STEP / 4, CARE), (STEP / 4, FAITHFUL)])
-def test_where_words_act_together_no_painting_vouches(explained, reading):
+def test_where_words_act_together_no_map_vouches(explained, reading):
     found = read(rows_of(explained=0.25 * LIMITS.linear + explained))
     assert found.reading == reading
     assert found.linear_share == LIMITS.linear + 4 * explained
     if reading == CARE:
         assert found.reasons == (
-            "Words act together: any painting of single words shows only 19% of what this model does, "
-            "not 19%.",
+            "Words act together: no map of single words can show more than 19 % of what this model does, "
+            "and 19 % is needed.",
         )
         assert not found.settled
 
@@ -364,7 +389,7 @@ def test_where_live_words_are_told_in_too_few_texts_no_map_is_vouched_for():
     found = read(rows_of(**of_map(told=1.0, paint=few, first=few)))
     assert found.paint is found.first is None
     assert found.reading == CARE
-    assert found.reasons[0] == "In too few texts can it be told which words matter."
+    assert found.reasons[0] == "Too few texts show which words matter."
     assert len(found.reasons) == 1
     assert not found.settled  # more texts would mend it
     enough = np.where(np.arange(64) < 32, 1.0, NAN)
@@ -381,7 +406,7 @@ def test_in_a_class_live_words_must_be_told_in_enough_texts_too():
     assert found.classes[1].paint is None
     assert found.classes[0].paint.count == 32
     assert found.reading == CARE
-    assert found.reasons == ("For texts decided “good”: in too few texts can it be told which words matter.",)
+    assert found.reasons == ("For texts decided “good”: too few texts show which words matter.",)
     more = read(part(rows, own & (rows["instance"] >= 17), **of_map(paint=NAN, first=NAN)))
     assert more.classes[1].paint.count == 8
     assert more.reading == FAITHFUL
@@ -416,7 +441,7 @@ def test_another_way_to_take_words_out_that_surely_says_otherwise_caps_the_readi
     assert found.reading == CARE
     assert found.operator.value == LIMITS.class_skill - STEP
     assert found.reasons == (
-        "It depends on how words are taken out: deleted, this map foretells 100 % [100, 100] of what the "
+        "It depends on how words are taken out: deleted, this map predicts 100 % [100, 100] of what the "
         "best could; hidden behind an unknown word, 37 % [37, 37].",
     )
     wrong = rows_of(**of_map(told=0.0, paint=0.0, first=0.0))
@@ -455,7 +480,7 @@ def test_an_operator_without_texts_that_words_decide_has_no_say():
 
 
 def test_a_skill_without_a_bounded_interval_says_nothing():
-    # Five texts have all there is to foretell: one resample in 200 has none of them.
+    # Five texts have all there is to predict: one resample in 200 has none of them.
     size = np.where(np.arange(64) < 5, 8.0, 2.0**-30)
     blank = np.where(np.arange(64) < 5, 0.0, 2.0**-29)
     found = read(rows_of(size=size, blank=blank))

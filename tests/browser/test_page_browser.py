@@ -272,6 +272,8 @@ def test_an_end_of_an_interval_that_is_not_zero_is_not_told_as_zero(visit, page_
     assert page.evaluate(call, finding) == "0.120 [0.004, 0.240]"
     finding["interval"]["low"] = 0
     assert page.evaluate(call, finding) == "0.12 [0.00, 0.24]"
+    finding |= {"value": -0.12, "interval": {"low": -0.2, "high": -0.04, "method": "b"}}
+    assert page.evaluate(call, finding) == "−0.12 [−0.20, −0.04]"
 
 
 def test_texts_that_did_not_fit_are_not_said_to_be_kept_out(visit, tmp_path):

@@ -50,7 +50,7 @@ def test_each_reason_is_said_once_in_words_with_its_term_after_it(visit, tmp_pat
     page = visit(written(tmp_path, audit), reduced_motion="reduce")
     said = [" ".join(line.split()) for line in page.locator(".reasons li").all_inner_texts()]
     assert said == [
-        "It foretells 18 % [14, 22] of what the best painting could. heat-map skill",
+        "It predicts 18 % [14, 22] of what the best map could. heat-map skill",
         f"{audit['verdict']['reasons'][0]} paint on words that matter",
         f"{audit['verdict']['reasons'][2]} strongest word matters",  # all texts together do not fail by it
         "How each class reads stands below.",
@@ -85,7 +85,7 @@ def test_a_class_that_no_word_decides_is_named(visit, tmp_path):
     assert page.locator("#words select option").all_inner_texts() == ["all", "HAM", "SPAM", "neutral"]
 
 
-def test_the_example_is_the_stored_text_whose_paintings_differ_most(visit, tmp_path):
+def test_the_example_is_the_stored_text_whose_maps_differ_most(visit, tmp_path):
     audit = write_audit(tmp_path)
     page = visit(write_page(tmp_path).as_uri())
 
@@ -128,7 +128,7 @@ def test_a_model_without_attention_is_painted_by_what_there_is(visit, tmp_path, 
     assert overlapping_texts(page) == []
 
 
-def test_where_there_is_one_painting_the_example_has_one(visit, tmp_path):
+def test_where_there_is_one_map_the_example_has_one(visit, tmp_path):
     audit = write_audit(tmp_path, count=7, linear=False, shown="leave-one-out", reading="faithful")
     for text in audit["instances"]:
         text |= {"weights": None, "paths": None, "smallest": None, "adversary": None}
@@ -194,7 +194,7 @@ def test_numbers_are_sorted_as_numbers_and_empty_cells_come_last(visit, tmp_path
     table.get_by_role("button", name="texts").click()
     assert names.all_inner_texts() == ["one", "three", "two"]
     for _ in ("rising", "falling"):
-        table.get_by_role("button", name="foretells").click()
+        table.get_by_role("button", name="heat-map skill").click()
         assert names.last.inner_text() == "two"
 
 

@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 
 from heedful import __version__
 from heedful.cli import app
+from heedful.training.presets import PRESETS
 
 run = CliRunner().invoke
 
@@ -76,6 +77,13 @@ def test_every_command_has_help_with_an_example(command):
     result = run(app, [*command.split(), "--help"], env={"COLUMNS": "200"})
     assert result.exit_code == 0
     assert f"Example: heedful {command}" in result.output
+
+
+def test_names_that_one_must_type_are_whole_at_80_columns(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    said = run(app, ["models"]).output.split()
+    assert "serrano-smith-amazon-flan-noenc" in said
+    assert set(PRESETS) <= set(said)
 
 
 def test_data_list_is_json_for_machines():

@@ -76,7 +76,7 @@ def test_the_better_map_is_told_from_the_worse_on_the_same_texts(folders):
     assert skill.better == "second"
     assert skill.difference.value == pytest.approx(skill.second.value - skill.first.value)
     assert skill.second.value > 0.8 > skill.first.value
-    assert found.sentence.startswith("The highlights of right read better")
+    assert found.sentence.startswith("The highlights of right are better")
 
 
 def test_the_other_way_round_the_signs_turn(folders):
@@ -84,7 +84,7 @@ def test_the_other_way_round_the_signs_turn(folders):
     assert other.differences[0].better == "first"
     assert other.differences[0].difference.value == pytest.approx(-one.differences[0].difference.value)
     for found in (one, other):  # the better one and its reading stand first
-        assert found.sentence.startswith("The highlights of right read better (“faithful” against “do not")
+        assert found.sentence.startswith("The highlights of right are better (“faithful” against “do not")
 
 
 def test_an_audit_beside_itself_has_no_difference_and_no_width(folders):
@@ -178,8 +178,8 @@ def test_the_sentence_weighs_what_is_told_and_nothing_else():
         return _sentence([Side(x, x, "use with care", "", "attention", "attention", 1) for x in "ab"], found)
 
     assert "No difference" in said(skill="", paint="", accuracy="second")
-    assert said(skill="", paint="second").startswith("The highlights of b read better")
-    assert said(skill="first", paint="first").startswith("The highlights of a read better")
+    assert said(skill="", paint="second").startswith("The highlights of b are better")
+    assert said(skill="first", paint="first").startswith("The highlights of a are better")
     assert said(skill="first", paint="second").startswith("Neither")
     assert "cannot be told" in said(accuracy="first")
 

@@ -95,7 +95,7 @@ def test_without_a_split_rows_are_dealt_out_stratified_and_seeded_and_it_is_said
     ]
     assert (corpus.splits == read_corpus(path, seed=3, shares=(0.5, 0.2, 0.3)).splits).all()
     assert (corpus.splits != read_corpus(path, seed=4, shares=(0.5, 0.2, 0.3)).splits).any()
-    assert any("50% train, 20% dev and 30% test" in note and "seed 3" in note for note in corpus.notes)
+    assert any("50 % train, 20 % dev and 30 % test" in note and "seed 3" in note for note in corpus.notes)
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ def test_names_of_splits_are_understood_whatever_their_case(tmp_path):
 # Dev is a tenth of what is not set aside as test already, a ninth of train and dev; of so few rows, test is
 # four tenths of all and so four ninths of what is not dev.
 @pytest.mark.parametrize(
-    ("there", "missing", "size", "part"), [("test", "dev", 2, "11%"), ("dev", "test", 9, "44%")]
+    ("there", "missing", "size", "part"), [("test", "dev", 2, "11 %"), ("dev", "test", 9, "44 %")]
 )
 def test_a_missing_split_is_carved_from_train_and_the_other_is_untouched(
     tmp_path, there, missing, size, part

@@ -42,7 +42,7 @@ def test_a_claim_about_a_model_that_has_learnt_nothing_is_undecided_and_says_why
         [claim(corpus="sst", model="dp"), claim(corpus="sst", model="dp-a"), claim()], models
     )
     assert bad.outcome == "undecided"
-    assert bad.criterion == "> 0; the model has learnt nothing: accuracy 49.9%, largest class 52.0%"
+    assert bad.criterion == "> 0; the model has learnt nothing: accuracy 49.9 %, largest class 52.0 %"
     assert good.outcome == other.outcome == "holds"
     assert [one.outcome for one in judged([claim()], models_table([run(0.499)]))] == ["undecided"]
     assert [one.outcome for one in judged([claim(corpus="sst", model="dp")], None)] == ["holds"]
@@ -51,7 +51,7 @@ def test_a_claim_about_a_model_that_has_learnt_nothing_is_undecided_and_says_why
 def test_a_setting_that_is_meant_to_fail_does_not_silence_the_model():
     models = models_table([run(0.8), run(0.5, setting="scale 0.001")])
     assert [one.outcome for one in judged([claim(corpus="sst", model="dp")], models)] == ["holds"]
-    assert [line[3] for line in models_lines(models)] == ["80.0%", "50.0%, has learnt nothing"]
+    assert [line[3] for line in models_lines(models)] == ["80.0 %", "50.0 %, has learnt nothing"]
 
 
 def test_a_run_that_two_measurements_asked_of_counts_once():

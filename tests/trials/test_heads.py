@@ -1,4 +1,4 @@
-"""The grid of layers and heads: a head that foretells stands out, and words are erased where it is said."""
+"""The grid of layers and heads: a head that predicts stands out, and words are erased where it is said."""
 
 import sys
 from pathlib import Path
@@ -63,7 +63,7 @@ def test_texts_of_one_word_are_left_out(subject):
     assert head_rows(subject, subject.encode(["film", *TEXTS])).gain.shape == (3, 2, 4)  # "Moving!" has two
 
 
-def test_the_head_that_foretells_stands_out_after_the_adjustment():
+def test_the_head_that_predicts_stands_out_after_the_adjustment():
     """Of 2 × 3 columns one tells half of what there is to tell, and the others nothing but noise."""
     draw = np.random.default_rng(0)
     gain = draw.normal(scale=0.3, size=(61, 2, 3))

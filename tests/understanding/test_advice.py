@@ -102,7 +102,7 @@ def test_where_the_head_starts_along_v_at_a_small_scale_term_a_matters(corpus):
 
 
 def test_words_of_classes_that_get_unlike_attention_are_not_said_to_be_treated_alike(corpus):
-    """The scores are those of a run whose attention foretells deletions of negative words alone."""
+    """The scores are those of a run whose attention predicts deletions of negative words alone."""
     numbers = advise(run_of(corpus, scale=4, epochs=1)).numbers
     uneven = replace(
         numbers,

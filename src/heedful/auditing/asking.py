@@ -40,6 +40,17 @@ from heedful.trials.stream import Trial, sample_rows, stream
 ROWS, RECORDS, RUNS = "rows", "records", "runs"
 NOT_OURS = "Somebody's model is not ours to train again, so this was not asked."
 PLACES = {"run": 16_384, "huggingface": 2048, "module": 4096}  # B × T of one batch
+DOING = {
+    "hidden": "hiding words",
+    "top": "erasing the highest words",
+    "agreement": "comparing with leave-one-out",
+    "adversary": "looking for other weights",
+    "stable": "comparing seeds",
+    "labels": "counting words of each class",
+    "head": "taking this attention away",
+    "noise": "writing texts otherwise",
+    "dropout": "dropping parts of the model",
+}
 
 Advance = Callable[[int], None]
 Progress = Callable[[str, int], AbstractContextManager[Advance]]
@@ -136,9 +147,9 @@ class Asking:
         return self.plan.audited.subject
 
     def shown_map(self, batch: Batch) -> Tensor:
-        """The sizes (B,T) of the painting that is judged, as they were kept of texts that were read."""
+        """The sizes (B,T) of the map that is judged, as they were kept of texts that were read."""
         if not self.settings.keep_texts:
-            raise NotAsked("This needs the painting of each text, and none was to be kept.")
+            raise NotAsked("This needs the map of each text, and none was to be kept.")
         rows = self.read.rows
         by_text = dict(
             zip(self.plan.pool[rows["instance"]].tolist(), rows[f"map_{self.read.shown}"], strict=True)
@@ -195,7 +206,7 @@ class Asking:
     def stream(self, name: str, trial: Trial, rows: NDArray[np.int64]) -> pd.DataFrame:
         """The rows of a trial over these texts, by the text's number (`instance`)."""
         plan = self.plan
-        with self.timed(name), self._shown(f"{name}, texts", len(rows)) as advance:
+        with self.timed(name), self._shown(f"{in_words(name)}, texts", len(rows)) as advance:
             done = stream(
                 trial,
                 plan.audited.subject,
@@ -225,6 +236,14 @@ class Asking:
     def records(self) -> Stage:
         """What was found before and is no table, by name."""
         return Stage(self.folder / RECORDS)
+
+
+def in_words(stage: str) -> str:
+    """What a stage does, for whoever watches; one of somebody's own question has its own name."""
+    name, _, part = stage.partition("-")
+    if name == "deletions" and part.isdecimal():
+        return f"deleting words, part {part}"
+    return DOING.get(stage, stage)
 
 
 def other_seeds(seed: int, models: int) -> list[int]:

@@ -1,7 +1,7 @@
 """The texts that a person may browse: each with its words, rankings, smallest set, paths and an adversary.
 
 At most `MOST` texts and `MOST_WORDS` words are kept of those that were read many times, in four groups: where
-the shown map foretells deletions best, where least, around the middle, and where the model is wrong. Numbers
+the shown map predicts deletions best, where least, around the middle, and where the model is wrong. Numbers
 are rounded to four digits: what is judged was measured before.
 
 Axes: B texts, T words, K classes.

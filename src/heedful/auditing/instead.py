@@ -28,7 +28,7 @@ def instead(scored: Scored, shown: str, classes: Sequence[str], limits: Threshol
     better = list(_better(scored, shown, classes, limits))
     if not better:
         return None
-    # Of those whose strongest word matters about as often as that of any, the one that foretells best.
+    # Of those whose strongest word matters about as often as that of any, the one that predicts best.
     first = max(one.first for one in better)
     good = [one for one in better if one.first >= first - MATTERS]
     return max(good, key=lambda one: one.skill.value)

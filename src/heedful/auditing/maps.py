@@ -1,4 +1,4 @@
-"""What each way to paint a text's words foretells of random deletions: one row a text.
+"""What each way to paint a text's words predicts of random deletions: one row a text.
 
 All maps of a text are judged by the same deletions (`trials.erasure.heat_map`). Words that the subject does
 not read are deleted first, so that every measure sees the same words.
@@ -16,7 +16,7 @@ and first are unknown. Texts of one word have nothing to compare: none of this i
 
 Where maps are kept for browsing, LIME and Shapley values stand beside them (map_NAME and error_NAME), from
 the same deletions, where a text has no more words than those: else they have nothing to be told from. They
-are not judged by the deletions: what was fitted to them foretells them too well.
+are not judged by the deletions: what was fitted to them predicts them too well.
 
 Axes: B texts, T words.
 """
@@ -89,7 +89,7 @@ def read_only(subject: Subject, batch: Batch, *, how: str = "delete") -> tuple[R
 
 
 def maps_trial(subject: Subject, maps: Maps, *, seed: int = 0) -> Trial:
-    """Random deletions of each text, and what each map foretells of them."""
+    """Random deletions of each text, and what each map predicts of them."""
 
     def trial(batch: Batch, first: int) -> pd.DataFrame:
         return map_rows(read_only(subject, batch, how=maps.how)[0], maps, seed=seed)

@@ -60,7 +60,7 @@ class AuditVerdict:
     operator: Finding | None
     limit: Estimate | None
     room: Estimate | None
-    linear_share: float | None  # of what the model does, that any painting of words can show
+    linear_share: float | None  # of what the model does, that any map of words can show
     classes: tuple[ClassReading, ...]
     groups: tuple[ClassReading, ...]
     instead: Instead | None

@@ -31,6 +31,7 @@ import pandas as pd
 from heedful.auditing.names import RANDOM
 from heedful.auditing.skill import Scored, judged
 from heedful.records import Estimate, Finding
+from heedful.records.wording import in_percent
 
 Reading = Literal["faithful", "use with care", "do not show as an explanation", "cannot say"]
 FAITHFUL: Reading = "faithful"
@@ -232,7 +233,7 @@ def _read(found: Verdict) -> Verdict:
         return replace(found, reading=CARE, reasons=tuple(reasons), settled=surely)
     if second is not None and high(second) < limits.class_skill:
         return replace(found, reading=CARE, reasons=(_disagree(skill, second),))
-    why = f"It foretells {percent(skill)} of what the best painting could"
+    why = f"It predicts {percent(skill)} of what the best map could"
     assert found.paint is not None
     why += f", and {percent(found.paint)} of its paint lies on words that matter."
     return replace(found, reading=FAITHFUL, reasons=(why,), settled=True)
@@ -249,7 +250,7 @@ def _is_wrong(found: "Verdict | ClassReading", limits: Thresholds) -> bool:
 
 
 def _is_wrong_by_skill(found: "Verdict | ClassReading", limit: Estimate | None, limits: Thresholds) -> bool:
-    """Whether it surely foretells next to nothing, and there are deletions enough to tell.
+    """Whether it surely predicts next to nothing, and there are deletions enough to tell.
 
     A map that is surely worse than a blank one is wrong however many deletions there were.
     """
@@ -302,7 +303,7 @@ def _wrongs(found: Verdict, limits: Thresholds) -> Iterator[str]:
     if found.against is not None and low(found.against) >= limits.against:
         yield _speaks_against(found.against)
     if found.skill is not None and high(found.skill) < limits.wrong_skill:
-        yield f"It foretells {percent(found.skill)} of what the best painting could."
+        yield f"It predicts {percent(found.skill)} of what the best map could."
 
 
 def _failures(found: Verdict, limits: Thresholds) -> Iterator[tuple[bool, str]]:
@@ -310,8 +311,9 @@ def _failures(found: Verdict, limits: Thresholds) -> Iterator[tuple[bool, str]]:
     if found.linear_share is not None and found.linear_share < limits.linear:
         yield (
             False,
-            f"Words act together: any painting of single words shows only {found.linear_share:.0%} of what "
-            f"this model does, not {limits.linear:.0%}.",
+            "Words act together: no map of single words can show more than "
+            f"{in_percent(found.linear_share)} of what this model does, and {in_percent(limits.linear)} is "
+            "needed.",
         )
     if found.chance is not None and low(found.chance) < limits.chance:
         yield (
@@ -320,47 +322,80 @@ def _failures(found: Verdict, limits: Thresholds) -> Iterator[tuple[bool, str]]:
         )
     if found.against is not None and high(found.against) >= limits.against:
         yield False, _speaks_against(found.against)
-    yield from _shortfalls(found, _faithful(limits), "")
-    for one in found.classes:
-        where = f"For texts decided “{one.name}”: "
-        if one.default:
-            continue
-        if one.texts < limits.class_texts:
-            yield False, f"{one.why} {limits.class_texts} are needed to vouch for that class."
-        elif one.why:
-            yield False, f"{where}{one.why}"
-        else:
-            if one.against is not None and low(one.against) >= limits.against:
-                yield True, f"{where}{_speaks_against(one.against)}"
-            yield from _shortfalls(one, _of_class(one, limits), where)
+    for name, least in _faithful(limits).items():
+        if name in _short_of(found, {name: least}):
+            yield from _shortfalls(name, [found], least)
+    yield from _failures_of_classes([one for one in found.classes if not one.default], limits)
+
+
+def _failures_of_classes(classes: Sequence[ClassReading], limits: Thresholds) -> Iterator[tuple[bool, str]]:
+    """The same of the classes: what several fall short of is said once, with their names and numbers."""
+    few = [one for one in classes if one.texts < limits.class_texts]
+    if len(few) == 1:
+        yield False, f"{few[0].why} {limits.class_texts} are needed to vouch for that class."
+    elif few:
+        named = _listed([f"“{one.name}” ({one.texts})" for one in few])
+        yield (
+            False,
+            f"{limits.class_texts} texts are needed to vouch for a class; there are fewer of {named}.",
+        )
+    classes = [one for one in classes if one not in few]
+    for why in dict.fromkeys(one.why for one in classes if one.why):
+        yield False, f"{_decided([one for one in classes if one.why == why])}{why}"
+    classes = [one for one in classes if not one.why]
+    wrong = [one for one in classes if one.against is not None and low(one.against) >= limits.against]
+    if wrong:
+        shares = [one.against for one in wrong if one.against is not None]
+        yield True, f"{_decided(wrong)}{_speaks_against(*shares)}"
+    for name in _faithful(limits):
+        least = getattr(limits, f"class_{name}")
+        short = [one for one in classes if name in _short_of(one, _of_class(one, limits))]
+        yield from _shortfalls(name, short, least)
 
 
 _UNTOLD = {
     "skill": "its skill cannot be told.",
-    "paint": "in too few texts can it be told which words matter.",
+    "paint": "too few texts show which words matter.",
 }
+MOST_NAMED = 4  # classes in one sentence: all of them are in the table of classes
 
 
 def _shortfalls(
-    found: "Verdict | ClassReading", least: Mapping[str, float], where: str
+    name: str, short: "Sequence[Verdict | ClassReading]", least: float
 ) -> Iterator[tuple[bool, str]]:
-    for name in _short_of(found, least):
-        number: Finding | None = getattr(found, name)
-        asked = f"not surely {100 * least[name]:.0f} %"
-        if number is None:
-            if name != "first":  # it is unknown where the paint is
-                yield False, _capital(f"{where}{_UNTOLD[name]}")
-            continue
+    """One number that all of these fall short of: whether more texts would not mend it, and why."""
+    unknown = [one for one in short if getattr(one, name) is None]
+    if unknown and name in _UNTOLD:  # the first is unknown where the paint is
+        yield False, _capital(f"{_decided(unknown)}{_UNTOLD[name]}")
+    known = [one for one in short if one not in unknown]
+    if known:
+        numbers: list[Finding] = [getattr(one, name) for one in known]
+        found = _listed([percent(number) for number in numbers])
         said = {
-            "skill": f"it foretells {percent(number)} of what the best painting could, {asked}.",
-            "paint": f"{percent(number)} of its paint lies on words that matter, {asked}.",
-            "first": f"its strongest word is one that matters in {percent(number)} of texts, {asked}.",
+            "skill": f"it predicts {found} of what the best map could",
+            "paint": f"{found} of its paint lies on words that matter",
+            "first": f"its strongest word is one that matters in {found} of texts",
         }[name]
-        yield high(number) < least[name], _capital(f"{where}{said}")
+        needed = f"to be faithful, the lower end must be at least {in_percent(least)}"
+        surely = any(high(number) < least for number in numbers)
+        yield surely, _capital(f"{_decided(known)}{said}; {needed}.")
 
 
-def _speaks_against(share: Finding) -> str:
-    return f"{percent(share)} of its paint lies on words that speak against the decision."
+def _decided(parts: "Sequence[Verdict | ClassReading]") -> str:
+    """Of which classes a sentence speaks; of all texts it need not be said."""
+    names = [f"“{one.name}”" for one in parts if isinstance(one, ClassReading)]
+    return f"For texts decided {_listed(names)}: " if names else ""
+
+
+def _listed(said: Sequence[str]) -> str:
+    first, left = list(said[:MOST_NAMED]), len(said) - MOST_NAMED
+    *most, last = [*first, f"{left} more"] if left > 0 else first
+    return f"{', '.join(most)} and {last}" if most else last
+
+
+def _speaks_against(*shares: Finding) -> str:
+    found = _listed([percent(share) for share in shares])
+    return f"{found} of its paint lies on words that speak against the decision."
 
 
 def _capital(said: str) -> str:
@@ -385,7 +420,7 @@ def _says_otherwise(skill: Finding, second: Finding, limits: Thresholds) -> bool
 
 def _disagree(skill: Finding, second: Finding) -> str:
     return (
-        f"It depends on how words are taken out: deleted, this map foretells {percent(skill)} of what the "
+        f"It depends on how words are taken out: deleted, this map predicts {percent(skill)} of what the "
         f"best could; hidden behind an unknown word, {percent(second)}."
     )
 
@@ -408,4 +443,4 @@ def bounded(found: "Finding | Estimate") -> bool:
 def percent(found: "Finding | Estimate") -> str:
     """The value in percent, with its interval where that has ends."""
     ends = f" [{100 * low(found):z.0f}, {100 * high(found):z.0f}]" if bounded(found) else ""  # never -0
-    return f"{100 * found.value:z.0f} %{ends}"
+    return f"{in_percent(found.value)}{ends}"

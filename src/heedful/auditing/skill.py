@@ -1,4 +1,4 @@
-"""Heat-map skill over texts, from the rows of `maps`: how well a map foretells what deletions do.
+"""Heat-map skill over texts, from the rows of `maps`: how well a map predicts what deletions do.
 
     skill = Σ (told − blank) / Σ (size − blank)
 
@@ -19,7 +19,7 @@ from heedful.records.finding import Scalar
 from heedful.records.ratios import Ratios, ratios
 
 MEASURED = (
-    "how well the map foretells what random deletions of words do to the probability of the decided class, "
+    "how well the map predicts what random deletions of words do to the probability of the decided class, "
     "beside the best that any map of these texts could: 0 is a blank map, 1 weights in proportion to the "
     "effects of the words"
 )
@@ -102,7 +102,7 @@ class Scored:
 
     @property
     def room(self) -> Estimate:
-        """The share of the words' effects that a blank map does not foretell: without any, all are alike."""
+        """The share of the words' effects that a blank map does not predict: without any, all are alike."""
         size = self.rows["size"].to_numpy()
         if not size.any():
             return Estimate(0.0)  # no word does anything
@@ -125,13 +125,13 @@ class Scored:
 
     @property
     def linear_share(self) -> float:
-        """R²: the share of what deletions do that any painting of words can show; at most 1."""
+        """R²: the share of what deletions do that any map of words can show; at most 1."""
         rows = self.rows
         told, all_of_it = ((rows["weight"] * rows[name]).sum() for name in ("explained", "variance"))
         return float(np.clip(told / max(all_of_it, 1e-300), 0, 1))
 
     def _has_room(self, blank: str = "blank") -> bool:
-        """Whether the words' effects leave something that a blank map does not foretell."""
+        """Whether the words' effects leave something that a blank map does not predict."""
         return bool((self.rows["weight"] * (self.rows["size"] - self.rows[blank])).sum() > 0)
 
     def _by_effect(self, kind: str, name: str, called: str, measured: str) -> Finding | None:

@@ -1,4 +1,4 @@
-"""How far a painting and a decision stay when a text is read again in a way that should not matter.
+"""How far a map and a decision stay when a text is read again in a way that should not matter.
 
 Two questions share this: noise that keeps the meaning, and the model's own dropout. Both are for models that
 cannot be trained again. Few texts suffice: each is read several times more.
@@ -29,6 +29,7 @@ from heedful.auditing.questions.answer import (
 from heedful.data.batches import Batch
 from heedful.models.subject import Subject
 from heedful.records import Finding
+from heedful.records.wording import in_percent
 from heedful.trials.agreement.kendall import kendall_tau
 
 if TYPE_CHECKING:
@@ -36,14 +37,14 @@ if TYPE_CHECKING:
 
     from heedful.auditing.asking import Asking
 
-TEXTS, DEAR_TEXTS = 24, 6  # that are read again; fewer where each painting takes a pass for every word
+TEXTS, DEAR_TEXTS = 24, 6  # that are read again; fewer where each map takes a pass for every word
 DEAR = frozenset(("leave-one-out", "integrated", "value-zeroing", "flow", "lime"))
 STEADY = 0.8  # of texts, whose strongest word must stay the same
 
 
 @dataclass(frozen=True, eq=False)
 class Painted:
-    """A batch as it was read once: the painting, where its words are, and what was decided."""
+    """A batch as it was read once: the map, where its words are, and what was decided."""
 
     scores: Tensor  # (B,T)
     mask: Tensor  # (B,T)
@@ -51,7 +52,7 @@ class Painted:
 
 
 def some_texts(asking: "Asking") -> "NDArray[np.int64]":
-    """The texts to read again; a painting that came with its texts cannot be made of others."""
+    """The texts to read again; a map that came with its texts cannot be made of others."""
     shown = asking.plan.shown
     if isinstance(asking.plan.own.get(shown), RowScores):
         raise NotAsked("Its scores came with the texts: other texts cannot be painted by it.")
@@ -61,7 +62,7 @@ def some_texts(asking: "Asking") -> "NDArray[np.int64]":
 
 
 def painted(asking: "Asking", subject: Subject, batch: Batch) -> Painted:
-    """The painting that is judged, of these texts."""
+    """The map that is judged, of these texts."""
     reader, _ = read_only(subject, batch)
     shown = asking.plan.shown
     maps = replace(asking.plan.maps, names=(shown,), dear=frozenset(), keep=False)
@@ -126,9 +127,9 @@ def steady_answer(
     said = {"yes": "Yes.", "no": "No.", "unsure": "Not clearly."}[outcome]
     return question.said(
         outcome,
-        f"{said} Its strongest word stays in {shared.value:.0%} of cases {changed}, and the decision in "
-        f"{decisions.value:.0%}.",
-        f"{how} It is steady if the strongest word surely stays in {STEADY:.0%} of cases.",
+        f"{said} Its strongest word stays in {in_percent(shared.value)} of cases {changed}, and the decision "
+        f"in {in_percent(decisions.value)}.",
+        f"{how} It is steady if the strongest word surely stays in {in_percent(STEADY)} of cases.",
         finding=shared,
         scale=scale_of(shared, low_end=0.0, high_end=1.0, best=1.0, best_name="the same word always"),
         evidence=(decisions, *_by_way(rows[there], ways, asking)),
@@ -136,10 +137,10 @@ def steady_answer(
 
 
 def _by_way(rows: pd.DataFrame, ways: Mapping[str, str], asking: "Asking") -> Sequence[Finding]:
-    """Each way by itself: the strongest word, and Kendall's τ of the whole painting."""
+    """Each way by itself: the strongest word, and Kendall's τ of the whole map."""
     found = []
     for way, called in ways.items():
-        for column, name in (("top", "strongest word that stays"), ("tau", "τ of the painting and itself")):
+        for column, name in (("top", "strongest word that stays"), ("tau", "τ of the map and itself")):
             values = rows[f"{column}_{way}"].dropna().to_numpy()
             if len(values):
                 found.append(

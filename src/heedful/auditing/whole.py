@@ -34,7 +34,7 @@ from heedful.files import locked, write_atomically
 from heedful.models.subject import gives, remembering
 from heedful.records import Estimate, Finding, wilson_interval
 from heedful.records.manifest import MANIFEST, file_digest, write_manifest
-from heedful.records.wording import lasting
+from heedful.records.wording import in_percent, lasting
 from heedful.study.kept_runs import trained_once
 from heedful.training.model_by_name import HUB, Asked, is_of_hub
 from heedful.training.opening import is_of_transformers
@@ -357,7 +357,7 @@ def _about(asking: Asking, stored: int) -> dict[str, Any]:
         "sampling": {
             "stored": stored,
             "of": len(asking.rows),
-            "how": "texts on which this painting foretells deletions best and least, some around the middle, "
+            "how": "texts on which this map predicts deletions best and least, some around the middle, "
             "and some that the model gets wrong",
         },
         "methods": {
@@ -371,8 +371,8 @@ def _about(asking: Asking, stored: int) -> dict[str, Any]:
             f"{len(read.operator_rows)} texts they are also hidden behind the unknown word",
             "maps": list(plan.maps.names),
             "closed_form": audited.closed,
-            "interval": f"{read.level:.1%} at this look, 95 % over all looks (BCa bootstrap over texts, "
-            "copies as one); context: 95 %, percentile bootstrap over texts, Wilson for shares",
+            "interval": f"{in_percent(read.level, 1)} at this look, 95 % over all looks (BCa bootstrap over "
+            "texts, copies as one); context: 95 %, percentile bootstrap over texts, Wilson for shares",
         },
     }
 

@@ -69,8 +69,7 @@ def audit(
         list[str] | None,
         typer.Option(
             "--also",
-            help="Judge this ranking too: flow, value-zeroing, lime, layer-2, layer-2-head-5 … May stand "
-            "several times.",
+            help="Judge this ranking too: flow, value-zeroing, lime, layer-2, layer-2-head-5 … Repeatable.",
         ),
     ] = None,
     by: Annotated[
@@ -216,6 +215,8 @@ def _labels_at_once(subject: str, data: str | None, asked: "Asked") -> bool:
 
 def _show_labels(found: "LabelAudits", *, as_json: bool) -> None:
     """A reading for each label."""
+    from heedful.records.wording import in_percent
+
     if as_json:
         print_json({**found.to_dict(), "folder": str(found.folder)})
         return
@@ -224,12 +225,12 @@ def _show_labels(found: "LabelAudits", *, as_json: bool) -> None:
             label,
             one.reading,
             "" if one.verdict.skill is None else str(one.verdict.skill).split(" (")[0],
-            f"{one.content['data']['accuracy']['value']:.1%}",
-            f"{one.content['data']['majority']:.1%}",
+            in_percent(one.content["data"]["accuracy"]["value"], 1),
+            in_percent(one.content["data"]["majority"], 1),
         ]
         for label, one in found.audits.items()
     ]
-    print_table("Labels", ["label", "reads", "skill", "accuracy", "majority"], rows)
+    print_table("Labels", ["label", "reading", "skill", "accuracy", "majority"], rows)
     for why in found.left_out.values():
         say(why)
     say(f"The page is {found.folder / 'index.html'}; each label has a folder of its own beside it.")
@@ -238,6 +239,7 @@ def _show_labels(found: "LabelAudits", *, as_json: bool) -> None:
 def show(found: "Audit") -> None:
     """The reading first, then what to show instead, the classes, the answers, and where the rest is."""
     from heedful.auditing.names import named
+    from heedful.records.wording import in_percent
 
     content, verdict = found.content, found.verdict
     accuracy = content["data"]["accuracy"]
@@ -254,11 +256,14 @@ def show(found: "Audit") -> None:
         called = content["subject"]["called"]
         second = ' --text-pair "its other text"' if content["data"].get("roles") else ""
         typer.echo(f'  {program()} explain {called} "a text of yours"{second} --by {better.ranking}')
-    right = f"accuracy {accuracy['value']:.1%} on {accuracy['count']:,} texts"
-    typer.echo(f"({right}, the largest class has {content['data']['majority']:.1%}; {_judged_on(content)})\n")
+    right = f"accuracy {in_percent(accuracy['value'], 1)} on {accuracy['count']:,} texts"
+    typer.echo(
+        f"({right}, the largest class has {in_percent(content['data']['majority'], 1)}; "
+        f"{_judged_on(content)})\n"
+    )
     for title, first, read in (("Classes", "decided", verdict.classes), ("Groups", "group", verdict.groups)):
         if read:
-            print_table(title, [first, "texts", "reads", "skill"], _rows(read))
+            print_table(title, [first, "texts", "reading", "skill"], _rows(read))
     answers = [[str(one.number), one.question, one.outcome, one.answer] for one in found.answers]
     print_table("Questions", ["", "question", "outcome", "answer"], answers)
     say(f"The page is {found.folder / 'index.html'}; numbers are in {found.folder / 'audit.json'}.")
@@ -266,7 +271,8 @@ def show(found: "Audit") -> None:
         called = content["subject"]["called"]
         roles = content["data"].get("roles")
         called += f" --text {shlex.quote(roles[0])} --text-pair {shlex.quote(roles[1])}" if roles else ""
-        say(f"To ship: {program()} highlight {called} YOUR_TEXTS --audit {found.folder} --out page.html")
+        say("To ship highlights of texts of your own:")
+        say(f"  {program()} highlight {called} YOUR_TEXTS --audit {found.folder} --out page.html")
 
 
 def _signed(better: "Instead") -> str:

@@ -132,7 +132,7 @@ def families(
     if as_json:
         print_json({"schema": 1, "corpus": texts.name, "families": rows})
         return
-    columns = ["family", "parameters", "dev", "test", "majority", "attention reads", "skill", "better"]
+    columns = ["family", "parameters", "dev", "test", "majority", "reading of attention", "skill", "better"]
     print_table(
         f"Transformers trained on {texts.name}",
         columns,

@@ -90,7 +90,7 @@ def show_summary(summary: "Summary") -> None:
             "Beside the published figures",
             ["figure", "theirs", "ours", "difference", "why"],
             [[row.figure, _number(row.theirs), _number(row.ours),
-              f"{row.difference:+.1%}", row.reason] for row in rows],
+              f"{100 * row.difference:+.1f} %", row.reason] for row in rows],
             right=("theirs", "ours", "difference"),
         )  # fmt: skip
     print_table(

@@ -42,6 +42,7 @@ def explain(
     model: `--template prompt.txt --labels "good,bad"`.
     """
     from heedful.data.pairs import paired
+    from heedful.records.wording import in_percent
     from heedful.training.opening import open_any
     from heedful.trials.explaining import explained
 
@@ -53,7 +54,8 @@ def explain(
     from rich.console import Console
 
     console = Console()
-    console.print(f"{reading.decision}  ({reading.probability:.1%})", style="bold", markup=False)
+    said = f"{reading.decision}  ({in_percent(reading.probability, 1)})"
+    console.print(said, style="bold", markup=False)
     for line in painted(reading):
         console.print(line)
 

@@ -22,18 +22,16 @@ def models(as_json: AsJson = False) -> None:
         return
     print_table(
         "",
-        ["name", "levels", "encoder", "attention", "scale", "optimiser", "rate", "dropout"],
+        ["name", "model", "training: rate; dropout of words, head"],
         [
             [
                 name,
-                preset.model.levels,
-                preset.model.encoder,
-                preset.model.attention,
-                f"{preset.model.scale or 1:g}",
-                preset.training.optimiser,
-                f"{preset.training.rate:g}",
-                f"{preset.model.dropout_words:g}/{preset.model.dropout_head:g}",
+                f"{preset.model.levels}, {preset.model.encoder}, {preset.model.attention}"
+                + (f" λ = {preset.model.scale:g}" if preset.model.scale not in (None, 1) else ""),
+                f"{preset.training.optimiser} {preset.training.rate:g}; "
+                f"{preset.model.dropout_words:g}, {preset.model.dropout_head:g}",
             ]
             for name, preset in PRESETS.items()
         ],
+        whole=["name"],
     )

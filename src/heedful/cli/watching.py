@@ -20,6 +20,7 @@ def shown_progress() -> "Iterator[Callback]":
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
+    from heedful.records.wording import in_percent
     from heedful.training.callbacks import Callback, Training
 
     class Bar(Callback):
@@ -39,7 +40,7 @@ def shown_progress() -> "Iterator[Callback]":
             bar.update(self.task, completed=done, epoch=training.epoch, loss=f"{training.loss:.4f}")
 
         def epoch_ends(self, training: Training, row: Mapping[str, Any]) -> None:
-            bar.update(self.task, completed=training.epoch, dev=f"{row['dev_accuracy']:.1%}")
+            bar.update(self.task, completed=training.epoch, dev=in_percent(row["dev_accuracy"], 1))
 
     class Lines(Callback):
         def begin(self, training: Training) -> None:

@@ -15,6 +15,7 @@ from heedful.auditing.names import named
 from heedful.auditing.result import Audit
 from heedful.auditing.rule import ClassReading
 from heedful.records import Finding
+from heedful.records.wording import in_percent
 
 SKILL = "heat_map_skill"
 
@@ -80,18 +81,20 @@ def _section(audit: Audit) -> list[str]:
         f"| accuracy | {accuracy['value']:.3f} | {_ends(accuracy['interval'])} | {accuracy['count']:,} |",
     ]
     numbers = (
-        (f"of what the best map could, {_plain(shown)} predicts", verdict.skill),
-        ("of its paint, on words that matter", verdict.paint),
-        ("texts whose strongest word matters", verdict.first),
+        (f"{_plain(shown)} predicts, as a share of the best map", verdict.skill),
+        ("share of its paint on words that matter", verdict.paint),
+        ("share of texts whose strongest word matters", verdict.first),
     )
     lines += [_row(name, finding) for name, finding in numbers if finding is not None]
     better = verdict.instead
     if better is not None:
-        lines.append(_row(f"to show instead: {_plain(named(better.ranking))} predicts", better.skill))
+        name = f"to show instead: {_plain(named(better.ranking))} predicts"
+        lines.append(_row(name, better.skill))
     if verdict.linear_share is not None:
-        lines.append(f"| of what the model does, the best map can show | {verdict.linear_share:.3f} | | |")
+        name = "share of the model's behaviour that any map of words can show"
+        lines.append(f"| {name} | {verdict.linear_share:.3f} | | |")
     if verdict.classes:
-        lines += ["", "| decided class | texts | reads |", "|---|---|---|"]
+        lines += ["", "| decided class | texts | reading |", "|---|---|---|"]
         lines += [f"| {_plain(one.name)} | {one.texts:,} | {_class(one)} |" for one in verdict.classes]
     return [*lines, "", *_small_print(audit), ""]
 
@@ -102,14 +105,15 @@ def _small_print(audit: Audit) -> list[str]:
     return [
         f"Measured on {methods['texts_read_many_times']:,} texts of {_plain(data['name'])} "
         f"({data['split']}), with {methods['changed_texts_read']:,} changed texts read, by heedful "
-        f"{__version__} (seed {methods['seed']}). Intervals of highlights have {audit.verdict.level:.1%} at "
-        "this look, which is 95 % over all looks; that of the accuracy has 95 %.",
+        f"{__version__} (seed {methods['seed']}). Intervals of the highlights are at "
+        f"{in_percent(audit.verdict.level, 1)}, so that all looks together keep 95 %; that of the accuracy "
+        "is at 95 %.",
         "",
         f"**How often such readings are wrong.** On {known['models']} models whose deciding words are known, "
         f"{known['wrong_faithful']} of {known['wrong']} wrong highlights were read “faithful” (at most "
-        f"{known['wrong_faithful_most']:.1%}, one-sided 95 %) and {known['wrong_not_shown']} “do not show”; "
-        f"of {known['right']} right ones {known['right_faithful']} were read “faithful” and "
-        f"{known['right_not_shown']} “do not show”.",
+        f"{in_percent(known['wrong_faithful_most'], 1)}, one-sided 95 %) and {known['wrong_not_shown']} "
+        f"“do not show”; of {known['right']} right ones {known['right_faithful']} were read “faithful” "
+        f"and {known['right_not_shown']} “do not show”.",
     ]
 
 

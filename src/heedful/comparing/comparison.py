@@ -1,4 +1,4 @@
-"""`compare`: two models, or two versions of one, side by side: which reads better, and which words moved.
+"""`compare`: two models, or two versions of one: whose highlights are better, and which words moved.
 
 Every difference is the second minus the first, with an interval from a bootstrap over texts. A text that both
 audits read is drawn for both at once, so that what is hard about it cancels out (paired); audits of different
@@ -311,21 +311,21 @@ def _notes(audits: list[Audit], sides: list[Side], paired: bool, shared: int) ->
 
 
 def _sentence(sides: list[Side], differences: list[Difference]) -> str:
-    """Which reads better, in one sentence: by the numbers of the maps that people are shown."""
+    """Whose highlights are better, in one sentence: by the numbers of the maps that people are shown."""
     numbers = [one for one in differences if one.name not in (TO_SHIP, ACCURACY)]
     names = [side.folder for side in sides]
     readings = f"“{sides[0].reading}” against “{sides[1].reading}”"
     if not numbers:
-        return f"Which reads better cannot be told ({readings}): one of them was not scored."
+        return f"Whose highlights are better cannot be told ({readings}): one of them was not scored."
     told = [one for one in numbers if one.better]
     if not told:
         return f"No difference can be told between the highlights of {names[0]} and {names[1]} ({readings})."
     by = ", ".join(_by(one) for one in told)
     better = {one.better for one in told}
     if len(better) > 1:
-        return f"Neither the highlights of {names[0]} nor those of {names[1]} read better throughout: {by}."
+        return f"Neither the highlights of {names[0]} nor those of {names[1]} are better throughout: {by}."
     best, other = sides if better == {"first"} else reversed(sides)
-    return f"The highlights of {best.folder} read better (“{best.reading}” against “{other.reading}”): {by}."
+    return f"The highlights of {best.folder} are better (“{best.reading}” against “{other.reading}”): {by}."
 
 
 def _by(one: Difference) -> str:

@@ -31,7 +31,7 @@ def tables_of(found: "Comparison") -> Iterator[str]:
     for note in found.notes:
         yield f'<p class="notice">{shown(note)}</p>\n'
     yield '<h2>Both readings</h2>\n<div class="scroll"><table>'
-    yield "<tr><th></th><th>model</th><th>reads</th><th>to show</th></tr>\n"
+    yield "<tr><th></th><th>model</th><th>reading</th><th>to show</th></tr>\n"
     for word, side in (("first", found.first), ("second", found.second)):
         cells = (f"{side.folder}: {side.name}", side.reading, named(side.best))
         rest = "".join(f"<td>{shown(cell)}</td>" for cell in cells)

@@ -19,6 +19,7 @@ from heedful.data.dealing import TO_JUDGE, TO_JUDGE_CLASS, USUAL, check_shares, 
 from heedful.data.doubts import doubts_about
 from heedful.data.outgrowing import GrowingTexts, take_texts
 from heedful.errors import UserError, listed
+from heedful.records.wording import in_percent
 
 MOST_CLASSES = 1000  # more distinct labels than this are measurements or identifiers, not classes
 FEW_ROWS = 20  # with fewer rows, labels that hardly repeat may still be classes
@@ -158,8 +159,9 @@ def gather_corpus(
         splits = _to_judge(found, splits)
     elif splits is None:
         found.said.append(
-            f"No split was given: {shares[0]:.0%} train, {shares[1]:.0%} dev and {shares[2]:.0%} test were "
-            f"drawn, stratified by class, copies of a text together, with seed {seed}."
+            f"No split was given: {in_percent(shares[0])} train, {in_percent(shares[1])} dev and "
+            f"{in_percent(shares[2])} test were drawn, stratified by class, copies of a text together, "
+            f"with seed {seed}."
         )
         splits = deal(found.texts, labels.tolist(), shares=(shares[1], shares[2]), seed=seed)
     else:
@@ -310,7 +312,7 @@ def _complete(
         parts = (missing.get("dev", 0) / whole, missing.get("test", 0) / whole)
         rows = np.flatnonzero(splits == "train")
         splits[rows] = deal(take_texts(found.texts, rows), labels[rows].tolist(), shares=parts, seed=seed)
-        amounts = " and ".join(f"{share / whole:.0%} for {split}" for split, share in missing.items())
+        amounts = " and ".join(f"{in_percent(share / whole)} for {split}" for split, share in missing.items())
         found.said.append(
             f"There was no {' and no '.join(missing)} split: of train, {amounts} was set aside, "
             f"stratified by class, with seed {seed}."

@@ -14,6 +14,7 @@ from scipy.optimize import linear_sum_assignment
 
 from heedful.data.corpus import Corpus
 from heedful.errors import UserError, listed, nearest
+from heedful.records.wording import in_percent
 
 Decide = Callable[[Sequence[str]], Sequence[int] | np.ndarray]
 
@@ -47,7 +48,7 @@ def match_labels(
     order, agreement, asked = _by_decisions(corpus, classes, decide, seed)
     pairs = ",".join(f"{label}={classes[k]}" for label, k in zip(corpus.label_names, order, strict=True))
     note = (
-        f"Matched labels to the model's classes by its decisions, which agree in {agreement:.0%} of "
+        f"Matched labels to the model's classes by its decisions, which agree in {in_percent(agreement)} of "
         f"{asked:,} texts: {pairs} (say otherwise with --label-map)."
     )
     return _numbered(corpus, classes, order), (note,)

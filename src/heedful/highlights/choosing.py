@@ -124,7 +124,7 @@ def _choice(
         why = f"{said} found {better} of what the best map could"
         why += "" if skill is None else f"; {named(shown)} predicts {_percent(skill.value)}"
         return Choice(
-            instead.ranking, f"{why}. What is shown reads “{instead.reading}”.", instead.reading, defaults
+            instead.ranking, f"{why}. That map itself reads “{instead.reading}”.", instead.reading, defaults
         )
     if reading == CARE:
         why = f"{said} reads {named(shown)} as “{reading}”{own}, and nothing measured better."

@@ -26,6 +26,11 @@ def plain(value: float) -> str:
     return f"{value:.3g}"
 
 
+def in_percent(share: float, places: int = 0) -> str:
+    """A share in percent; never "-0 %"."""
+    return f"{100 * share:z.{places}f} %"
+
+
 def lasting(seconds: float) -> str:
     """How long something takes, as a person says it: 1 s at least, then minutes and hours."""
     if seconds < 90:

@@ -15,6 +15,7 @@ import pandas as pd
 
 from heedful.data.corpus import Corpus
 from heedful.records import Claim, wilson_interval
+from heedful.records.wording import in_percent
 
 TABLE = "models"  # what the table of accuracies is called in an experiment's folder
 GROUP = ["corpus", "model", "setting"]
@@ -71,8 +72,8 @@ def judged(claims: Iterable[Claim], models: pd.DataFrame | None) -> Iterator[Cla
             continue
         best = own.loc[own["accuracy"].idxmax()]
         why = (
-            f"the model has learnt nothing: accuracy {best['accuracy']:.1%}, "
-            f"largest class {best['majority']:.1%}"
+            f"the model has learnt nothing: accuracy {in_percent(best['accuracy'], 1)}, "
+            f"largest class {in_percent(best['majority'], 1)}"
         )
         yield replace(claim, outcome="undecided", criterion=f"{claim.criterion}; {why}")
 
@@ -82,8 +83,8 @@ def models_lines(models: pd.DataFrame) -> list[list[str]]:
     return [
         [
             *(str(row[name]) for name in GROUP),
-            f"{row['accuracy']:.1%}" + ("" if row["learnt"] else ", has learnt nothing"),
-            f"{row['majority']:.1%}",
+            f"{in_percent(row['accuracy'], 1)}" + ("" if row["learnt"] else ", has learnt nothing"),
+            f"{in_percent(row['majority'], 1)}",
             str(row["seeds"]),
         ]
         for row in models.to_dict("records")

@@ -37,6 +37,7 @@ from heedful.records.manifest import (
     file_digest,
     write_manifest,
 )
+from heedful.records.wording import in_percent
 from heedful.settings import read_toml, settings_from, to_toml
 from heedful.training.devices import find_device
 from heedful.training.settings import TrainingSettings
@@ -116,10 +117,10 @@ class Run:
     def summary(self) -> str:
         """What came of it, in a line."""
         test = self.result["test_accuracy"]
-        judged = f"test accuracy {test:.1%}" if test is not None else "no test split"
+        judged = f"test accuracy {in_percent(test, 1)}" if test is not None else "no test split"
         return (
-            f"{judged}, dev accuracy {self.result['dev_accuracy']:.1%} (epoch {self.result['epoch']} of "
-            f"{self.result['epochs']}), {self.result['seconds']:.1f} s"
+            f"{judged}, dev accuracy {in_percent(self.result['dev_accuracy'], 1)} (epoch "
+            f"{self.result['epoch']} of {self.result['epochs']}), {self.result['seconds']:.1f} s"
         )
 
     def _repr_html_(self) -> str:

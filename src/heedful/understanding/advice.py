@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from heedful.errors import UserError
+from heedful.records.wording import in_percent
 from heedful.settings import setting
 from heedful.training.run import Run
 from heedful.understanding.token_types import NEUTRAL
@@ -215,7 +216,7 @@ def _collapsed(numbers: Numbers, scale: float, holds: bool) -> str:
     )
     return (
         f"Attention sits on single words ({spread}; 0 is one word): {begun}. λ = {scale:g} is too small; "
-        f"accuracy on the watched training texts is {numbers.accuracy:.1%}."
+        f"accuracy on the watched training texts is {in_percent(numbers.accuracy, 1)}."
     )
 
 
@@ -229,7 +230,7 @@ def _pooled(numbers: Numbers, scale: float, holds: bool) -> str:
 
 
 def _sides(numbers: Numbers, holds: bool, *, alike: bool) -> str:
-    forces = f"term D is {numbers.d_part:.0%} of D against E and F"
+    forces = f"term D is {in_percent(numbers.d_part)} of D against E and F"
     gap = f"the classes' words differ by {numbers.gap:+.3g} in attention"
     lift = "" if np.isnan(numbers.lift) else f" and stand {numbers.lift:+.3g} above neutral ones"
     if not holds and alike:
@@ -250,7 +251,7 @@ def _sides(numbers: Numbers, holds: bool, *, alike: bool) -> str:
 
 
 def _term_a(numbers: Numbers, holds: bool) -> str:
-    part = f"it is {numbers.a_part:.1%} of the polarity terms"
+    part = f"it is {in_percent(numbers.a_part, 1)} of the polarity terms"
     if not holds:
         return f"Term A is negligible ({part}), so polarity scores follow the words' classes."
     return (

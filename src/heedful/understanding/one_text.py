@@ -23,6 +23,7 @@ from heedful.models.classifier import FlatClassifier
 from heedful.models.subject import Subject, gives
 from heedful.models.trace import Trace, decisions, probabilities
 from heedful.models.word_attention import sum_by_item, word_attention, words_read
+from heedful.records.wording import in_percent
 
 if TYPE_CHECKING:
     import pandas
@@ -93,7 +94,9 @@ class Explanation:
             place = word.end
         rest = escape(self.text[place:])
         tail = f'<span style="opacity: 0.4" title="not read">{rest}</span>' if self.unread else rest
-        head = f"<b>{escape(self.decision)}</b> ({self.probability:.0%}), painted by {escape(self.by)}"
+        head = (
+            f"<b>{escape(self.decision)}</b> ({in_percent(self.probability)}), painted by {escape(self.by)}"
+        )
         return f"<p>{head}</p><p>{''.join(parts)}{tail}</p>"
 
 

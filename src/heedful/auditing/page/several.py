@@ -12,6 +12,7 @@ from heedful.auditing.names import named
 from heedful.auditing.page.rendering import STYLE, asset, policy
 from heedful.auditing.result import PAGE
 from heedful.files import write_atomically
+from heedful.records.wording import in_percent
 
 MARKS = {
     "faithful": ("✓", "good"),
@@ -22,7 +23,7 @@ MARKS = {
 COLUMNS = (
     "label",
     "may it be shown?",
-    "foretells",
+    "heat-map skill",
     "show instead",
     "texts with it",
     "accuracy",
@@ -57,8 +58,8 @@ not? A text without a label is decided “no” for it, often because no word sp
 </tbody>
 </table></div>
 {left_out}
-<p class="faint">Foretells: how much this painting tells about random deletions, of what the best painting of
-words could tell, with its interval. Always “no”: the accuracy of never giving the label.</p>
+<p class="faint">Heat-map skill: how well this map predicts random deletions, as a share of the best map of
+words, with its interval. Always “no”: the accuracy of never giving the label.</p>
 </section>
 </main>
 </body>
@@ -118,8 +119,8 @@ def _row(label: str, found: Mapping[str, Any]) -> str:
         f'<span class="whole">{skill}</span>',
         escape(better),
         f"{found['with_label']:,} of {found['texts']:,}",
-        f"{found['accuracy']:.1%}",
-        f"{1 - found['with_label'] / max(1, found['texts']):.1%}",
+        f"{in_percent(found['accuracy'], 1)}",
+        f"{in_percent(1 - found['with_label'] / max(1, found['texts']), 1)}",
         escape(found["why"]),
     ]
     return f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"

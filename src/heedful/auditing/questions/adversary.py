@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from heedful.auditing.questions.answer import Answer, NotAsked, Outcome, Question, mean_finding, scale_of
 from heedful.auditing.rule import high, low
 from heedful.drawing import BLACK, BLUE, GREY, PURPLE, new_figure
+from heedful.records.wording import in_percent
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -61,11 +62,11 @@ def answer(rows: "DataFrame", asking: "Asking") -> Answer:
     outcome: Outcome = "yes" if low(apart) >= FAR else "unsure" if not exact else "no"
     if outcome == "no" and high(apart) >= FAR:
         outcome = "unsure"
-    share = f"{apart.value / MOST_APART:.0%} of the way to having nothing in common"
+    share = f"{in_percent(apart.value / MOST_APART)} as far away as weights can be"
     words = {
-        "yes": f"Yes. Other weights, {share}, give nearly the same output.",
-        "no": f"No. Weights that give nearly the same output are at most {share} with these.",
-        "unsure": f"Perhaps. Other weights, {share}, were found.",
+        "yes": f"Yes. Weights {share} give nearly the same output.",
+        "no": f"No. Weights that give nearly the same output are at most {share}.",
+        "unsure": f"Perhaps. Weights were found, {share}, that give nearly the same output.",
     }[outcome]
     return QUESTION.said(
         outcome,

@@ -104,7 +104,7 @@ class Question:
     figure_title: str = ""
     decides: bool = False
     of_others: bool = False  # asked of models that are not ours to train again, and only of those
-    of_attention: str = ""  # how it is asked where attention is measured but another painting is judged
+    of_attention: str = ""  # how it is asked where attention is measured but another map is judged
 
     def said(self, outcome: Outcome, words: str, measured: str, **more: Any) -> Answer:
         """An answer to this question; whether it speaks for the map is read off the outcome unless said."""

@@ -16,7 +16,7 @@ WAYS = {f"mask-{number}": f"dropout mask {number}" for number in range(1, MASKS 
 
 
 def measure(asking: "Asking") -> "DataFrame":
-    """The painting of each text as it is, and under some masks."""
+    """The map of each text as it is, and under some masks."""
     import pandas
 
     from heedful.auditing.steady import compared, painted, some_texts

@@ -1,4 +1,4 @@
-"""Does the map foretell what the model does when words go? The question that decides the reading."""
+"""Does the map predict what the model does when words are deleted? The question that decides the reading."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -9,6 +9,7 @@ from heedful.auditing.questions.answer import Answer, Outcome, Question, present
 from heedful.auditing.rule import FAITHFUL, NOT_SHOWN, percent
 from heedful.drawing import BLACK, BLUE, GREY, new_figure
 from heedful.records import Estimate, Finding
+from heedful.records.wording import in_percent
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -33,7 +34,7 @@ def answer(rows: "DataFrame", asking: "Asking") -> Answer:
     nulls: dict[str, Finding] = {name: rankings[name] for name in ("random", "shuffled") if name in rankings}
     skill = _beside(verdict.skill, nulls)
     said = {"yes": "Yes.", "no": "No.", "unsure": "In part."}[outcome]
-    words = f"{said} This painting foretells {percent(skill)} of what the best painting could"
+    words = f"{said} This map predicts {percent(skill)} of what the best map could"
     if verdict.paint is not None:
         assert verdict.first is not None
         words += (
@@ -44,10 +45,11 @@ def answer(rows: "DataFrame", asking: "Asking") -> Answer:
     of_classes = [_named(one.skill, one.name) for one in verdict.classes if one.skill is not None]
     return QUESTION.said(
         outcome,
-        f"{words}. Any painting of single words can show {scored.linear_share:.0%} of what this model does.",
+        f"{words}. No map of single words can show more than {in_percent(scored.linear_share)} of what this "
+        "model does.",
         HOW,
         finding=skill,
-        scale=scale_of(skill, low_end=0.0, high_end=1.0, best=1.0, best_name="best painting"),
+        scale=scale_of(skill, low_end=0.0, high_end=1.0, best=1.0, best_name="best map"),
         evidence=(
             *present((verdict.paint, verdict.first, scored.against(shown))),
             *present((scored.skill(shown, signed=True), _hidden(verdict.operator))),
@@ -60,10 +62,10 @@ def answer(rows: "DataFrame", asking: "Asking") -> Answer:
 
 HOW = (
     "Words are deleted at random, some at a time, and the text is read again, many times over. The skill "
-    "says how well the painted weights foretell the changes: 0 is a blank text, 1 weights in proportion to "
-    "what each word does. A painting without signs is lent the signs of the effects. All paintings are "
-    "judged by the same deletions, which no method has seen. A word matters if its effect is a quarter of "
-    "the strongest or more; where deletions cannot tell, because many words suffice, by what it says alone."
+    "says how well the map's weights predict the changes: 0 is a blank map, 1 weights in proportion to what "
+    "each word does. A map without signs gets the signs of the effects. All maps are judged on the same "
+    "deletions, and none was fitted to them. A word matters if its effect is a quarter of the strongest or "
+    "more; where deletions cannot tell, because many words suffice, by what it says alone."
 )
 
 
@@ -78,8 +80,8 @@ def figure(answer: Answer, rows: "DataFrame") -> "Figure | None":
     for place, finding in enumerate(found):
         own = finding is answer.finding
         whisker(axes, finding, place, colour=BLUE if own else BLACK, marker="o" if own else "s")
-    axes.axvline(0, color=GREY, linestyle=":", label="blank text")
-    axes.axvline(1, color=GREY, linestyle="-.", label="best painting")
+    axes.axvline(0, color=GREY, linestyle=":", label="blank map")
+    axes.axvline(1, color=GREY, linestyle="-.", label="best map")
     axes.set_yticks(range(len(found)), [named(str(one.coordinates["ranking"])) for one in found])
     axes.set_ylim(-0.6, len(found) - 0.4)
     axes.set_xlabel(f"heat-map skill (n = {answer.finding.count:,} texts, intervals)")
@@ -106,7 +108,7 @@ def _beside(skill: Finding, nulls: Mapping[str, Finding]) -> Finding:
 
 QUESTION = Question(
     "foretells",
-    "Does it foretell what the model does when words go?",
+    "Does it predict what the model does when words are deleted?",
     measure,
     answer,
     figure,

@@ -14,6 +14,7 @@ from heedful.auditing.questions.answer import (
     outcome_of,
     scale_of,
 )
+from heedful.records.wording import in_percent
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -92,8 +93,9 @@ def answer(rows: "DataFrame", asking: "Asking") -> Answer:
     said = {"yes": "Nearly the same.", "no": "Other things.", "unsure": "Much the same, or not: unclear."}
     return QUESTION.said(
         outcome,
-        f"{said[outcome]} Without any word at this layer {kept.value:.0%} of decisions stay, with even "
-        f"weights {spread.value:.0%}; always the commonest decision would be {commonest.mean():.0%}.",
+        f"{said[outcome]} Without any word at this layer {in_percent(kept.value)} of decisions stay, with "
+        f"even weights {in_percent(spread.value)}; always the commonest decision would be "
+        f"{in_percent(commonest.mean())}.",
         "At the layer whose attention is looked at, every word gets the same weight, or none; what stood in "
         "earlier layers stays. Decisions that stay without any word rest on what goes past this attention, "
         "which then cannot show why they were taken.",

@@ -1,6 +1,6 @@
 """Do the words it attends to carry the label? Sun & Lu's token types of the training texts.
 
-Of a model without attention it is asked about the painting that is judged.
+Of a model without attention it is asked about the map that is judged.
 """
 
 from typing import TYPE_CHECKING
@@ -15,6 +15,7 @@ from heedful.auditing.questions.answer import (
     outcome_of,
     scale_of,
 )
+from heedful.records.wording import in_percent
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -81,8 +82,8 @@ def answer(rows: "DataFrame", asking: "Asking") -> Answer:
     said = {"yes": "Yes.", "no": "No.", "unsure": "Not clearly."}[outcome]
     return QUESTION.said(
         outcome,
-        f"{said} {share.value:.0%} of its weight lies on words of one class; by chance {chance.mean():.0%} "
-        "would.",
+        f"{said} {in_percent(share.value)} of its weight lies on words of one class; by chance "
+        f"{in_percent(chance.mean())} would.",
         "Words that occur mostly in training texts of one class go with it (Sun & Lu's token types: of two "
         "classes more than three times as often as in the other, of more classes over 55 %). Chance is the "
         "share of such words among those of the text.",

@@ -34,7 +34,7 @@ def rewritten(text: str, way: str) -> str:
 
 
 def measure(asking: "Asking") -> "DataFrame":
-    """The painting of each text, and of the text in other ways."""
+    """The map of each text, and of the text in other ways."""
     import pandas
 
     from heedful.auditing.steady import Painted, compared, painted, some_texts
@@ -43,7 +43,7 @@ def measure(asking: "Asking") -> "DataFrame":
     subject = asking.plan.audited.subject
 
     def once(batch: "Batch", found: "Painted", other: "Painted") -> "Painted":
-        """The painting of a text that was said twice, as one of the text: unknown where one was cut off."""
+        """The map of a text that was said twice, as one of the text: unknown where one was cut off."""
         import torch
 
         scores, mask = torch.zeros_like(found.scores), torch.zeros_like(found.mask)

@@ -7,6 +7,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from heedful.auditing.questions.answer import Answer, NotAsked, Question, bars, outcome_of, present, scale_of
+from heedful.records.wording import in_percent
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -79,7 +80,8 @@ def answer(rows: "DataFrame", asking: "Asking") -> Answer:
     outcome = outcome_of(beyond, ">", 0.0)
     chance = shared.baselines["shuffled"].value
     compared = (
-        f"share their top word in {shared.value:.0%} of texts, and {chance:.0%} if weights are shuffled"
+        f"share their top word in {in_percent(shared.value)} of texts, and {in_percent(chance)} if weights "
+        "are shuffled"
     )
     said = {"yes": "Yes.", "no": "No.", "unsure": "Not clearly."}[outcome]
     return QUESTION.said(

@@ -22,6 +22,7 @@ from heedful.auditing.questions.answer import (
     share_of,
 )
 from heedful.records import Estimate, Finding, bootstrap_interval, wilson_interval
+from heedful.records.wording import in_percent
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -74,7 +75,9 @@ def answer(rows: "DataFrame", asking: "Asking") -> Answer:
         **described,
     )
     outcome = outcome_of(beside, ">", 0.0)
-    compared = f"{top.value:.0%} of decisions, and that of shuffled weights {shuffled.mean():.0%}"
+    compared = (
+        f"{in_percent(top.value)} of decisions, and that of shuffled weights {in_percent(shuffled.mean())}"
+    )
     if top.value < shuffled.mean():
         why = "what it puts first decides less than what chance puts there."
     else:

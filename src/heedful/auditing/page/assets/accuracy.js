@@ -26,12 +26,12 @@ function showAccuracy({ audit }) {
 
 function readingsTable(title, first, readings) {
   const measures = [
-    ["foretells", "skill"],
+    ["heat-map skill", "skill"],
     ["paint on words that matter", "paint"],
     ["strongest word matters", "first"],
   ];
   const told = readings.some((one) => one.why);
-  const columns = [first, "texts", "reads", ...measures.map(([label]) => label), ...(told ? ["why"] : [])];
+  const columns = [first, "texts", "reading", ...measures.map(([label]) => label), ...(told ? ["why"] : [])];
   const reads = (one) => (one.default ? "no word decides it" : one.reading);
   const mark = (one) => (one.default ? "– " : `${(READINGS[one.reading] || READINGS["cannot say"]).mark} `);
   const rows = readings.map((one) => [
@@ -46,7 +46,7 @@ function readingsTable(title, first, readings) {
     ...(told ? [one.why || ""] : []),
   ]);
   const csv = {
-    columns: [first, "texts", "reads", ...measures.flatMap(([label]) => [label, `${label}: low`, `${label}: high`]), "why"],
+    columns: [first, "texts", "reading", ...measures.flatMap(([label]) => [label, `${label}: low`, `${label}: high`]), "why"],
     rows: readings.map((one) => [
       one.name,
       one.texts,

@@ -1,4 +1,4 @@
-// Where a painting stands between its baselines: a strip for each question, further right is better for the painting.
+// Where a map stands between its baselines: a strip for each question, further right is better for the map.
 
 // The ends of the strip: the range that the question names, widened where a mark lies beyond it. A range that
 // falls (less is better) stays falling.
@@ -51,7 +51,7 @@ function strip(question) {
     ? draw("line", { class: "whisker", x1: at(scale.you_low), x2: at(scale.you_high), y1: 14, y2: 14 })
     : null;
   const you = isNumber(scale.you)
-    ? axisMark("dot", at(scale.you), 14, `this painting ${plainNumber(scale.you)}`)
+    ? axisMark("dot", at(scale.you), 14, `this map ${plainNumber(scale.you)}`)
     : null;
   return draw(
     "svg",

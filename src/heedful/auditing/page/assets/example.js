@@ -1,9 +1,9 @@
 // One text painted both ways: by what was judged and by what is better, or else by leaving each word out. Where a
-// text has one painting alone, that.
+// text has one map alone, that.
 
 const EXAMPLE_WORDS = [6, 40]; // a text that can be taken in at a glance
 
-// The share of the paint that two paintings do not have in common (total variation).
+// The share of the paint that two maps do not have in common (total variation).
 function paintApart(text, first, second) {
   const shares = [first, second].map((by) => {
     const sizes = scoresOf(text, by).map(Math.abs);
@@ -14,22 +14,22 @@ function paintApart(text, first, second) {
   return shares[0].reduce((sum, size, place) => sum + Math.abs(size - shares[1][place]), 0) / 2;
 }
 
-function otherPainting({ verdict }, text) {
+function otherMap({ verdict }, text) {
   const wanted = [verdict.instead?.ranking, "leave-one-out", "contribution", "gradient"];
   return wanted.find((by) => by && by !== verdict.shown && rankingsOf(text).includes(by));
 }
 
-// Where another painting is better: the text on which the two differ most, which is said. Else one in the middle.
+// Where another map is better: the text on which the two differ most, which is said. Else one in the middle.
 function chooseExample(audit) {
   const { verdict, instances } = audit;
   const [least, most] = EXAMPLE_WORDS;
   const fits = ({ words }) => words.length >= least && words.length <= most;
   const found = instances
     .filter((text) => !text.said && rankingsOf(text).includes(verdict.shown))
-    .map((text) => ({ text, other: otherPainting(audit, text) }))
+    .map((text) => ({ text, other: otherMap(audit, text) }))
     .map((one) => ({ ...one, apart: one.other ? paintApart(one.text, verdict.shown, one.other) : 0 }))
     .filter(({ apart }) => apart !== null);
-  // Narrowed where something is left: texts that have the better painting, and that can be taken in.
+  // Narrowed where something is left: texts that have the better map, and that can be taken in.
   const narrowed = (all, keep) => (all.some(keep) ? all.filter(keep) : all);
   const better = narrowed(found, ({ other }) => other === verdict.instead?.ranking);
   const ranked = narrowed(better, ({ text }) => fits(text)).sort((a, b) => b.apart - a.apart);
@@ -53,9 +53,9 @@ function exampleBox(audit) {
   ];
   const elsewhere = `${percent(apart)} of the paint lies elsewhere`;
   const how = !other
-    ? "the only painting that was measured"
+    ? "the only map that was measured"
     : verdict.instead
-      ? `chosen because its paintings differ most: ${elsewhere}`
+      ? `chosen because its maps differ most: ${elsewhere}`
       : `in the middle: ${elsewhere}`;
   return make(
     "div",
@@ -81,7 +81,7 @@ function exampleBox(audit) {
   );
 }
 
-// What measured best may not be kept for single texts: then another painting is shown, and that is said.
+// What measured best may not be kept for single texts: then another map is shown, and that is said.
 function standIn({ instead }, other) {
   if (!instead || instead.ranking === other) return null;
   return make(

@@ -17,7 +17,7 @@ function showMethods({ audit }) {
     ["classes", subject.classes.join(", ")],
     ["words mixed before attention", subject.mixes_tokens ? "yes" : "no"],
     ["deletions", methods.closed_form ? "in closed form, exact" : "by reading the changed text again"],
-    ["any painting of words can show", verdict.linear_share === null ? null : percent(verdict.linear_share)],
+    ["any map of words can show", verdict.linear_share === null ? null : percent(verdict.linear_share)],
     ["data", `${data.name}, ${judgedOn(audit)}, ${grouped(data.instances, 0)} texts`],
     [
       "texts by class",

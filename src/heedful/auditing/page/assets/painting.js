@@ -2,11 +2,11 @@
 // a word, what speaks against the decision by another colour and a dotted bar, so nothing depends on colour alone.
 
 const STEPS = 5;
-const rankings = { called: {}, shown: null }; // names for people; the painting that was judged
+const rankings = { called: {}, shown: null }; // names for people; the map that was judged
 const rankingName = (key) => rankings.called[key] || key;
 const scoresOf = (text, by) => (by === "attention" ? text.weights : text.rankings[by]);
 
-// All paintings that a text has, the one that was judged first. A black box has no attention.
+// All maps that a text has, the one that was judged first. A black box has no attention.
 function rankingsOf(text) {
   const all = [...(text.weights ? ["attention"] : []), ...Object.keys(text.rankings)];
   return all.sort((a, b) => (b === rankings.shown) - (a === rankings.shown));

@@ -1,6 +1,6 @@
-// The questions, each with where the painting stands on it; one decides the reading, the others are context.
+// The questions, each with where the map stands on it; one decides the reading, the others are context.
 
-// A tick is for what speaks for the painting, which is not always a yes.
+// A tick is for what speaks for the map, which is not always a yes.
 function outcomeMark(outcome, good) {
   if (outcome === "unsure") return "? ";
   if (outcome === "not asked") return "– ";
@@ -22,7 +22,7 @@ function showQuestions({ audit, figures }) {
       "p",
       {},
       "The one that is marked decides the reading, the others are context. On each strip further right is better for the " +
-        "painting, or for the model's attention where the answer says that this was measured. Open a row for its evidence.",
+        "map, or for the model's attention where the answer says that this was measured. Open a row for its evidence.",
     ),
     make(
       "p",
@@ -54,7 +54,7 @@ function showQuestions({ audit, figures }) {
   }
 }
 
-// What a folded part says: how many answers speak for the painting, and how many against.
+// What a folded part says: how many answers speak for the map, and how many against.
 function briefly(questions) {
   const count = (good) => questions.filter((question) => question.good === good).length;
   const asked = questions.filter((question) => question.outcome !== "not asked").length;

@@ -1,18 +1,18 @@
 // The words of this page, and what the literature calls the same or nearly the same.
 
 const TERMS = {
-  painting: [
-    "painting",
+  map: [
+    "map",
     "A weight for each word of a text, shown as its shade.",
     "Heat map, saliency map, highlight, feature attribution, soft rationale. A rationale in the narrow sense is a set of " +
       "words, chosen by a model or marked by a person.",
   ],
   skill: [
-    "foretells (heat-map skill)",
-    "How well the painted weights foretell what random deletions of words do to the probability of the decision: 0 for a " +
-      "text without paint, 1 (100 %) for the best painting, whose weights are in proportion to what each word does.",
+    "heat-map skill",
+    "How well the map's weights predict what random deletions of words do to the probability of the decision: 0 for a " +
+      "blank map, 1 (100 %) for the best map, whose weights are in proportion to what each word does.",
     "Faithfulness by erasure. Near it are infidelity (Yeh et al., 2019) and sensitivity-n (Ancona et al., 2018); the best " +
-      "painting is a linear surrogate, as LIME and KernelSHAP fit one.",
+      "map is a linear surrogate, as LIME and KernelSHAP fit one.",
   ],
   matters: [
     "words that matter",
@@ -30,7 +30,7 @@ const TERMS = {
     "Precision at 1; the pointing game (Zhang et al., 2016).",
   ],
   linear: [
-    "what any painting can show",
+    "what any map can show",
     "The share of what deletions do that is a sum over words. The rest is words acting together, which no shades can tell.",
     "R² of the best linear surrogate; local fidelity in LIME.",
   ],
@@ -39,7 +39,7 @@ const TERMS = {
     "The words are taken out of the text and the whole model reads it again.",
     "Erasure, perturbation, occlusion. Comprehensiveness and sufficiency (DeYoung et al., 2020) delete or keep the first " +
       "words of a ranking, and AOPC (Samek et al., 2017) averages that over several shares. They ask each method about its " +
-      "own first words; here all paintings answer to the same random deletions.",
+      "own first words; here all maps are judged on the same random deletions.",
   ],
   erasing: [
     "erasing at the attention layer",
@@ -58,7 +58,7 @@ const TERMS = {
   ],
   shuffled: [
     "shuffled weights",
-    "The same weights dealt out anew among the words of a text, and measured again: what uneven weights get by mechanics.",
+    "The same weights permuted within each text, and measured again: what uneven weights achieve by chance.",
     "Permutation baseline, null model.",
   ],
   adversary: [
@@ -73,11 +73,11 @@ const TERMS = {
   ],
   distance: [
     "distance of a text",
-    "How far a painting is from what deletions of that text's words do: 1 − the cosine of the two. 0 is the same, 1 unrelated.",
+    "How far a map is from what deletions of that text's words do: 1 − the cosine of the two. 0 is the same, 1 unrelated.",
     "Cosine distance between attribution and effect.",
   ],
   people: [
-    "marks of people",
+    "human rationales",
     "Whether people would mark the same words.",
     "Plausibility, agreement with human rationales: AUPRC, token F1, IoU. It says nothing about faithfulness.",
   ],

@@ -158,11 +158,11 @@ const wholeText = (text) =>
     (text.gaps ? text.gaps[text.words.length] : "")
   ).replace(PAIR, " | ");
 
-// One row a text that is chosen, as it is sorted, with its highest words by each painting.
+// One row a text that is chosen, as it is sorted, with its highest words by each map.
 function textsCsv() {
   const { classes } = texts.subject;
   const chosen = chosenTexts();
-  const paintings = [...new Set(chosen.flatMap(rankingsOf))];
+  const maps = [...new Set(chosen.flatMap(rankingsOf))];
   const top = (text, by) => {
     const scores = rankingsOf(text).includes(by) ? scoresOf(text, by) : [];
     return orderBy(scores)
@@ -171,7 +171,7 @@ function textsCsv() {
       .join("; ");
   };
   return csvOf(
-    ["number", "text", "decided", "probability", "label", "words", "distance", ...paintings.map((by) => `highest by ${rankingName(by)}`)],
+    ["number", "text", "decided", "probability", "label", "words", "distance", ...maps.map((by) => `highest by ${rankingName(by)}`)],
     chosen.map((text) => [
       text.id,
       wholeText(text),
@@ -180,7 +180,7 @@ function textsCsv() {
       sideOf(text) ? classes[text.gold] : null,
       text.words.length,
       text.disagreement,
-      ...paintings.map((by) => top(text, by)),
+      ...maps.map((by) => top(text, by)),
     ]),
   );
 }

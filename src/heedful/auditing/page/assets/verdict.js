@@ -56,7 +56,7 @@ function showVerdict({ audit, notes }) {
 
 // Which terms a sentence of the rule speaks of.
 const SPEAKS = [
-  ["skill", /foretells/, "heat-map skill"],
+  ["skill", /predicts/, "heat-map skill"],
   ["paint", /of its paint/, "paint on words that matter"],
   ["first", /strongest word/, "strongest word matters"],
 ];
@@ -68,7 +68,7 @@ function reasonsOf(verdict) {
   const ofClass = (reason) => reason.startsWith("For texts decided");
   const own = verdict.reasons.filter((reason) => !ofClass(reason));
   if (verdict.skill && !own.some((reason) => termsIn(reason).includes("skill")))
-    own.unshift(`It foretells ${share(verdict.skill)} of what the best painting could.`);
+    own.unshift(`It predicts ${share(verdict.skill)} of what the best map could.`);
   const short = verdict.reasons.filter((reason) => !ofClass(reason)).flatMap(termsIn);
   const classes = verdict.reasons.filter(
     (reason) => ofClass(reason) && !(termsIn(reason).length && termsIn(reason).every((key) => short.includes(key))),
@@ -127,7 +127,7 @@ function insteadBox({ verdict, subject, data, methods }) {
     make(
       "p",
       {},
-      `It foretells ${share(instead.skill)} of what the best painting could on the same `,
+      `It predicts ${share(instead.skill)} of what the best map could on the same `,
       term("deleting", "deletions"),
       instead.signed ? ` (with its own signs ${share(instead.signed)})` : "",
       instead.reading === "faithful"

@@ -1,10 +1,14 @@
 // Numbers and findings in words, with as many decimals as the interval can bear (as heedful.records has it).
 
 const grouped = (value, places) =>
-  (Number(value.toFixed(places)) + 0).toLocaleString("en-US", {
-    minimumFractionDigits: places,
-    maximumFractionDigits: places,
-  });
+  minus(
+    (Number(value.toFixed(places)) + 0).toLocaleString("en-US", {
+      minimumFractionDigits: places,
+      maximumFractionDigits: places,
+    }),
+  );
+
+const minus = (number) => number.replace("-", "−");
 
 function decimalsFor(value, interval) {
   const least = Math.abs(value) < 10 ? 2 : Math.abs(value) < 100 ? 1 : 0;
@@ -39,7 +43,7 @@ const plainNumber = (value) =>
     ? ""
     : Number.isInteger(value)
       ? grouped(value, 0)
-      : String(Number(value.toPrecision(3)));
+      : minus(String(Number(value.toPrecision(3))));
 
 // Never 100 % of what is not sure.
 const percent = (share) =>
