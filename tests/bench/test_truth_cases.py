@@ -24,6 +24,10 @@ def test_a_case_reads_as_it_is(name):
     assert made.aim.label == case.recipe.want
     found = read_subject(made.subject, made.planted.texts, settings=ReadSettings(), seed=case.recipe.seed)
     assert found.reading == case.reading, found.verdict.reasons
+    # Of "detection" the first class says that a word is absent: no word decides it.
+    defaults = [one.name for one in found.verdict.classes if one.default]
+    task = case.recipe.task
+    assert defaults == ([] if task.default is None else [f"class {task.default}"])
 
 
 class Opaque:

@@ -8,7 +8,9 @@ from typer.testing import CliRunner
 
 from heedful.auditing.rule import CARE, FAITHFUL, Thresholds
 from heedful.bench.truth.cases import CASES
-from heedful.bench.truth.measuring import COVERED_OF, Job, measure
+from heedful.bench.truth.catalogue import recipes
+from heedful.bench.truth.covering import OF, READ_AGAIN, REGRESSED, is_covered
+from heedful.bench.truth.measuring import Job, lacks, measure
 from heedful.bench.truth.running import MODELS, RESULTS, judge_again, read_results, read_row, run, take_over
 from heedful.cli.app import app
 from heedful.errors import UserError
@@ -84,10 +86,36 @@ def test_a_model_that_cannot_be_made_is_counted_with_its_reason(tmp_path):
 def test_coverage_is_measured_against_all_texts_and_many_deletions(tmp_path):
     (tmp_path / "rows").mkdir()
     short = replace(RIGHT, task=replace(RIGHT.task, length=(5, 7)))
-    assert short.seed % COVERED_OF == 0
+    assert short.seed % OF == 0
     row = measure(short, Job(tmp_path, texts=60, again=False))
     assert row["covered_audits"] == 5
     assert row["covered_skill"] >= 3
+    assert row["at_95_skill"] <= row["covered_skill"]  # a look's interval is wider
+    for name in REGRESSED:
+        assert row[f"first_{name}"] >= 0.95
+        assert row[f"hiding_{name}"] > 0.8
+
+
+def test_a_row_of_an_earlier_run_gets_what_it_lacks_and_keeps_the_rest(tmp_path):
+    short = replace(RIGHT, task=replace(RIGHT.task, length=(5, 7)))
+    job = Job(tmp_path, texts=60, again=False)
+    run([short], replace(job, covered=False), processes=1)
+    path = tmp_path / MODELS / "right.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "reading": "from the first run"}))
+    run([short], job, processes=1)
+    row = read_row(tmp_path, short)
+    assert row["reading"] == "from the first run"
+    assert row["covered_audits"] == 5
+    assert not lacks(short, job, row)
+    assert lacks(short, job, {"made": True})
+    assert not lacks(short, job, {"made": False})
+    assert not lacks(replace(short, part="fit"), job, {"made": True})
+
+
+def test_coverage_is_measured_where_deletions_are_products_and_where_texts_are_read_again():
+    covered = [one for one in recipes("held-out", seed=16) if is_covered(one)]
+    assert {one.architecture for one in covered if one.kind == "built"} == {"dot", "additive"}
+    assert {one.architecture for one in covered if one.kind == "trained"} == set(READ_AGAIN)
 
 
 def test_there_is_nothing_to_read_before_a_run(tmp_path):

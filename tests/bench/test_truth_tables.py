@@ -1,12 +1,16 @@
 """The tables of the truth bench, from rows that a person can count."""
 
+import json
+
 import pandas as pd
 import pytest
 from scipy.stats import binomtest
+from typer.testing import CliRunner
 
 from heedful.auditing.rule import CARE, FAITHFUL, NOT_SHOWN, UNKNOWN
 from heedful.bench.truth import tables
-from heedful.bench.truth.publishing import as_markdown, rate_cells
+from heedful.bench.truth.publishing import as_markdown, published, rate_cells
+from heedful.cli.app import app
 
 ROWS = [
     # label, reading, second reading, skill, top word right, precision@1 of the best and the recommended map
@@ -25,12 +29,17 @@ def results():
     names = ["label", "reading", "second_reading", "skill", "first", "best_first", "instead_first"]
     frame = pd.DataFrame(ROWS, columns=names).assign(made=True, kind="built", architecture="dot", fault="")
     frame.loc[:2, "architecture"] = "conv"
-    frame = frame.assign(covered_audits=[5, 5, None, None, None, None, None])
-    frame = frame.assign(
-        **{f"covered_{name}": [5, 3] + [None] * 5 for name in ("skill", "paint", "strongest")}
-    )
+    frame.loc[2, "kind"] = "trained"
+    frame = frame.assign(covered_audits=[5, 5, 4, None, None, None, None])
+    for name in ("skill", "paint", "strongest"):
+        frame[f"covered_{name}"] = [5, 3, 3] + [None] * 4
+        frame[f"at_95_{name}"] = [4, 3, 2] + [None] * 4
     frame = frame.assign(paint=frame["skill"], strongest=1 - frame["skill"])
-    frame = frame.assign(first_attention=0.5, k_attention=0.25, skill_attention=frame["skill"])
+    frame = frame.assign(first_attention=frame["first"], k_attention=0.25, skill_attention=frame["skill"])
+    frame = frame.assign(instead="attention", hiding_attention=0.4)
+    for name, where in (("effects", 0.9), ("lime", 0.8), ("shapley", 1.0)):
+        frame[f"first_{name}"], frame[f"k_{name}"] = [where] * 3 + [None] * 4, 0.5
+        frame[f"hiding_{name}"] = where - 0.1
     frame = frame.assign(seconds_made=2.0, seconds_audited=3.0, evaluations=100, texts=7)
     failed = {"made": False, "fault": "no words", "kind": "built", "architecture": "dot"}
     return pd.concat([frame, pd.DataFrame([failed])], ignore_index=True)
@@ -73,9 +82,12 @@ def test_rates_count_what_they_name(results):
         "right → do not show": (0, 3),
         "cannot say": (1, 7),
         "same reading on other texts": (5, 6),
-        "interval of skill covers": (8, 10),
-        "interval of paint covers": (8, 10),
-        "interval of strongest word covers": (8, 10),
+        "interval of skill covers, deletions are products": (8, 10),
+        "interval of paint covers, deletions are products": (8, 10),
+        "interval of strongest word covers, deletions are products": (8, 10),
+        "interval of skill covers, deletions are texts read again": (3, 4),
+        "interval of paint covers, deletions are texts read again": (3, 4),
+        "interval of strongest word covers, deletions are texts read again": (3, 4),
         "what is recommended finds the words": (2, 3),
     }
 
@@ -107,27 +119,76 @@ def test_the_area_under_the_curve_counts_pairs(results):
     assert curve.loc[curve["threshold"] == 0.4, ["right", "wrong"]].to_numpy().tolist() == [[1.0, 0.5]]
 
 
-def test_every_map_has_its_precision_and_every_architecture_its_cost(results):
-    (one,) = tables.rankings(results).to_dict("records")
+def test_a_look_s_interval_is_counted_beside_one_of_95_percent(results):
+    found = {rate.name: (rate.hits, rate.of, rate.counted) for rate in tables.coverage(results, kind="at_95")}
+    assert found["interval of skill covers, deletions are products"] == (7, 10, "audits of 2 models")
+    assert found["interval of skill covers, deletions are texts read again"] == (2, 4, "audits of 1 models")
+    plain = results.drop(columns=[name for name in results if name.startswith(("covered", "at_95"))])
+    assert tables.coverage(plain) == tables.coverage(plain, kind="at_95") == []
+
+
+def test_every_map_has_its_precision_and_how_well_its_skill_tells_right_from_wrong(results):
+    one, last = tables.rankings(results).to_dict("records")
     assert one == {
         "ranking": "attention",
         "models": 7,
-        "precision@1": 0.5,
+        "precision@1": pytest.approx(4.0 / 7),
         "precision@k": 0.25,
-        "finds": 0.0,
+        "finds": pytest.approx(2 / 7),
         "skill": 0.5,
+        # precision@1 of 1, 1 and 0.9 is right, of 0 and 0.1 wrong; skills 0.9, 0.8, 0.4 against 0.1, 0.4
+        "right": 3,
+        "wrong": 2,
+        "auc": pytest.approx(5.5 / 6),
     }
+    assert last["ranking"] == tables.RECOMMENDED
+    assert (last["models"], last["precision@1"]) == (4, pytest.approx((0.97 + 0.3 + 0.2 + 1.0) / 4))
+    assert last["precision@k"] == 0.25
+
+
+def test_regressions_are_compared_on_the_models_that_have_them(results):
+    found = tables.regressions(results).set_index("ranking")
+    assert (found["models"] == 3).all()
+    assert found.loc["attention", "precision@1"] == pytest.approx(2.9 / 3)
+    assert found["hiding"].to_dict() == pytest.approx(
+        {"attention": 0.4, "effects": 0.8, "lime": 0.7, "shapley": 0.9}
+    )
+    assert not len(tables.regressions(results.drop(columns=["first_effects"])))
+
+
+def test_every_architecture_has_its_cost(results):
     costs = tables.costs(results)
-    assert costs.loc[("built", "conv"), "models"] == 3
+    assert costs.loc[("built", "conv"), "models"] == 2
     assert tables.left_out(results).to_dict("records") == [{"fault": "no words", "models": 1}]
 
 
 def test_the_docs_tables_say_the_same(results):
     said = as_markdown(results)
-    assert "7 models with known truth (7 built)" in said
+    assert "7 models with known truth (6 built, 1 trained)" in said
     assert "| right | 2 | 1 | 0 | 0 |" in said
     assert "| wrong → do not show | 1 of 2 | 50.0% | ≥ 2.5% | ≥ 95% | NO | NO |" in said
-    assert "| conv, built | 2 of 3 | 0 of 3 | 0 of 0 | 0 of 0 | 0 of 0 |" in said
-    assert "| attention | 7 | 0.50 | 0.25 | 0.50 |" in said
-    assert "| conv, built | 3 | 2.0 | 3.0 | 100 |" in said
+    assert "| 8 of 10 audits of 2 models | 80.0% |" in said
+    assert "| conv, built | 2 of 2 | 0 of 2 | 0 of 0 | 0 of 0 | 0 of 0 |" in said
+    assert "| attention | 7 | 0.57 | 0.25 | 0.50 | 3 | 2 | 0.917 |" in said
+    assert "| what is recommended | 4 | 0.62 | 0.25 | – | – | – | – |" in said
+    assert "| Shapley values | 3 | 1.00 | 0.50 | 0.90 |" in said
+    assert "| conv, built | 2 | 2.0 | 3.0 | 100 |" in said
     assert said.endswith("Left out: 1 models, no words.")
+
+
+def test_a_terminal_shows_the_same_tables(results, tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    path = tmp_path / "rows.csv"
+    results.assign(part="held-out").to_csv(path, index=False)
+    asked = ["bench", "truth", "--rows", str(path)]
+    plain, marked, machine = (
+        CliRunner().invoke(app, [*asked, *more]) for more in ([], ["--markdown"], ["--json"])
+    )
+    assert (plain.exit_code, marked.exit_code, machine.exit_code) == (0, 0, 0), plain.output
+    for table in published(pd.read_csv(path)):
+        assert table.title in plain.stdout
+        for row in table.rows:
+            assert f"| {' | '.join(row)} |" in marked.stdout
+            assert all(cell in plain.stdout for cell in row)
+    found = json.loads(machine.stdout, parse_constant=pytest.fail)
+    assert found["rankings"][-1]["auc"] is None

@@ -99,48 +99,37 @@ def _found(results: "pd.DataFrame") -> dict[str, Any]:
     derived = ("share", "share_reaches", "end_reaches")
     return {
         "models": len(results),
-        "left_out": tables.left_out(results).to_dict("records"),
-        "readings": tables.confusion(results).reset_index().to_dict("records"),
-        "by_architecture": tables.confusion(results, "architecture").reset_index().to_dict("records"),
+        "left_out": _records(tables.left_out(results)),
+        "readings": _records(tables.confusion(results).reset_index()),
+        "by_architecture": _records(tables.confusion(results, "architecture").reset_index()),
         "rates": [
             {**asdict(rate), **{name: getattr(rate, name) for name in derived}}
             for rate in tables.rates(results)
         ],
         "auc": tables.auc(results),
-        "rankings": tables.rankings(results).to_dict("records"),
-        "costs": tables.costs(results).reset_index().to_dict("records"),
+        "coverage_at_95": [asdict(rate) for rate in tables.coverage(results, kind="at_95")],
+        "rankings": _records(tables.rankings(results)),
+        "regressions": _records(tables.regressions(results)),
+        "costs": _records(tables.costs(results).reset_index()),
     }
 
 
-def _print(results: "pd.DataFrame") -> None:
-    from heedful.bench.truth import tables
-    from heedful.bench.truth.publishing import RATES, rate_cells
-
-    made = tables.audited(results)
-    _show(f"How {len(made):,} models with known truth read", tables.confusion(results))
-    _show("The same by architecture", tables.confusion(results, "architecture"))
-    print_table(
-        "Error rates, beside what was to be reached",
-        RATES,
-        [rate_cells(rate) for rate in tables.rates(results)],
-        right=RATES[1:5],
-    )
-    typer.echo(f"Area under the ROC curve of heat-map skill, right against wrong: {tables.auc(results):.4f}")
-    _show("Every map against the planted words", tables.rankings(results))
-    _show("What it took, mean of a model", tables.costs(results))
-    for one in tables.left_out(results).itertuples(index=False):
-        typer.echo(f"Left out: {one.models} models, {one.fault}.")
-
-
-def _show(title: str, table: "pd.DataFrame") -> None:
-    named = table if table.index.names == [None] else table.reset_index()
-    rows = [
-        [f"{cell:.2f}" if isinstance(cell, float) else str(cell) for cell in row]
-        for row in named.itertuples(index=False)
+def _records(table: "pd.DataFrame") -> list[dict[str, Any]]:
+    """The rows of a table; what is not known is null."""
+    return [
+        {str(name): None if cell != cell else cell for name, cell in row.items()}
+        for row in table.to_dict("records")
     ]
-    columns = [str(name) for name in named.columns]
-    numbers = [name for name in columns if named[name].dtype.kind in "if"]
-    print_table(title, columns, rows, right=numbers)
+
+
+def _print(results: "pd.DataFrame") -> None:
+    from heedful.bench.truth.publishing import headline, left_out, published
+
+    typer.echo(headline(results))
+    for one in published(results):
+        print_table(one.title, one.columns, one.rows, right=one.columns[one.left :])
+    for said in left_out(results):
+        typer.echo(said)
 
 
 def readings(

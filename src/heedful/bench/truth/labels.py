@@ -19,6 +19,7 @@ from heedful.trials.erasure.deletion import take_out, take_rows
 
 RIGHT, PART, WRONG = "right", "part", "wrong"
 LABELS = (RIGHT, PART, WRONG)
+MOSTLY, SELDOM = 0.9, 0.3  # precision@1 of a right map at least, and of a wrong one below
 PAINTED = 1 / 5  # of the strongest weight
 LOST = 0.6  # of the class's probability is left at the most without the words that decide
 TEXTS = 10  # a class with fewer has no label of its own
@@ -83,9 +84,9 @@ def aim_of(maps: NDArray[np.float64], planted: Planted, deciding: NDArray[np.boo
 
 def label_of(painted: float, first: float) -> str:
     """The label of this share of painted weight on deciding words, and this precision of the first."""
-    if painted <= 0.3 or first < 0.3:
+    if painted <= 0.3 or first < SELDOM:
         return WRONG
-    return RIGHT if painted >= 0.8 and first >= 0.9 else PART
+    return RIGHT if painted >= 0.8 and first >= MOSTLY else PART
 
 
 def attention_maps(subject: Subject, texts: list[str], *, at_once: int = 256) -> NDArray[np.float64]:

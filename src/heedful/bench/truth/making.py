@@ -33,10 +33,15 @@ class Made:
 def make(recipe: Recipe) -> Made:
     """Make the model; where the use test does not confirm its deciding words, once more with another seed."""
     for number in range(TRIES):
-        found = _make(recipe, recipe.seed + 1_000_003 * number, number + 1)
+        found = _make(recipe, seed_of(recipe, number + 1), number + 1)
         if found.use.confirmed:
             break
     return found
+
+
+def seed_of(recipe: Recipe, tries: int) -> int:
+    """The seed of this try, the first being 1."""
+    return recipe.seed + 1_000_003 * (tries - 1)
 
 
 def _make(recipe: Recipe, seed: int, tries: int) -> Made:

@@ -9,22 +9,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from heedful.auditing.maps import Maps, map_rows, paint, read_only
+from heedful.auditing.maps import paint, read_only
 from heedful.auditing.names import shown_names
 from heedful.auditing.reading import ReadSettings, ReadSubject, maps_of, read_subject
-from heedful.auditing.rule import judge
-from heedful.auditing.skill import Scored
-from heedful.bench.truth.catalogue import BUILT, Recipe
+from heedful.bench.truth.catalogue import Recipe
+from heedful.bench.truth.covering import MEASURED, beside, is_covered
 from heedful.bench.truth.labels import aim_of
-from heedful.bench.truth.making import CHEAP, Made, make
+from heedful.bench.truth.making import Made, make
 from heedful.files import write_atomically
 from heedful.records import Finding
 
 ROWS = "rows"  # folder of the audited texts' rows
 RANKED_TEXTS, DEAR_RANKED_TEXTS = 100, 40  # texts on which maps are compared with the planted words
-COVERED_AUDITS, COVERED_LENGTH = 5, 30  # audits of a cheap model whose texts have no more words
-COVERED_OF = 3  # every so many of them
-TIMES = 10  # as many deletions for what an interval should cover
 
 
 @dataclass(frozen=True)
@@ -63,9 +59,20 @@ def measure(recipe: Recipe, job: Job) -> dict[str, Any]:
     if published and job.again and recipe.architecture != "minilm":
         second = read_subject(made.subject, texts[half:], settings=settings, seed=recipe.seed + 1)
         row["second_reading"] = second.reading
-    if published and job.covered and _is_covered(recipe):
-        row |= _coverage(made, settings)
+    if published and job.covered and is_covered(recipe):
+        row |= beside(made, settings)
     return row
+
+
+def lacks(recipe: Recipe, job: Job, row: dict[str, Any]) -> bool:
+    """Whether a row of an earlier run is of a model of which more is measured now."""
+    asked = job.covered and recipe.part != "fit" and is_covered(recipe)
+    return asked and bool(row["made"]) and MEASURED not in row
+
+
+def add(recipe: Recipe, job: Job, row: dict[str, Any]) -> dict[str, Any]:
+    """This row with what it lacks, of the model made again."""
+    return {**row, **beside(make(recipe), ReadSettings(texts=job.texts))}
 
 
 def about(recipe: Recipe) -> dict[str, Any]:
@@ -149,45 +156,3 @@ def _of_rankings(made: Made, found: ReadSubject) -> dict[str, float]:
     if found.instead:
         row["instead_first"] = row[f"first_{found.instead.ranking}"]
     return row
-
-
-def _is_covered(recipe: Recipe) -> bool:
-    cheap = recipe.architecture in CHEAP and recipe.kind == BUILT and recipe.way != "place"
-    return cheap and recipe.task.length[1] <= COVERED_LENGTH and recipe.seed % COVERED_OF == 0
-
-
-def _coverage(made: Made, settings: ReadSettings) -> dict[str, int]:
-    """How many of several audits cover what all texts say with ten times the deletions."""
-    truth = _of_all(made, settings)
-    row = {"covered_audits": 0} | {f"covered_{name}": 0 for name in truth}
-    for number in range(COVERED_AUDITS):
-        seed = made.recipe.seed + 2 + number
-        verdict = read_subject(made.subject, made.planted.texts, settings=settings, seed=seed).verdict
-        numbers = {"skill": verdict.skill, "paint": verdict.paint, "strongest": verdict.first}
-        if any(one is None or one.interval is None for one in numbers.values()):
-            continue
-        row["covered_audits"] += 1
-        for name, one in numbers.items():
-            assert one is not None
-            assert one.interval is not None
-            row[f"covered_{name}"] += int(one.interval.low <= truth[name] <= one.interval.high)
-    return row
-
-
-def _of_all(made: Made, settings: ReadSettings) -> dict[str, float]:
-    """Skill, paint and strongest word over all texts, with ten times the deletions."""
-    maps = maps_of(made.subject, settings=settings)
-    maps = Maps(("attention",), per_word=TIMES * maps.per_word, most=TIMES * maps.most, sample=1)
-    texts = made.planted.texts
-    parts = []
-    for rows in np.array_split(np.arange(len(texts)), max(1, len(texts) // 50)):
-        reader, _ = read_only(made.subject, made.subject.encode([texts[row] for row in rows]))
-        parts.append(map_rows(reader, maps, seed=made.recipe.seed))
-    rows = pd.concat(parts, ignore_index=True).assign(weight=1.0)
-    rows = rows.assign(cluster=np.arange(len(rows)))
-    verdict = judge(rows, "attention", [f"class {k}" for k in range(made.recipe.task.classes)])
-    defaults = [k for k, one in enumerate(verdict.classes) if one.default]
-    scored = Scored(rows[~rows["decided"].isin(defaults)])
-    found = {"skill": scored.skill("attention"), "paint": scored.paint("attention")}
-    found["strongest"] = scored.first("attention")
-    return {name: math.nan if one is None else one.value for name, one in found.items()}

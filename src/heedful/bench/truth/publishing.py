@@ -1,8 +1,11 @@
-"""The tables of the truth bench as Markdown, for the docs."""
+"""The tables of the truth bench for people: the same in a terminal and, as Markdown, in the docs."""
+
+import math
 
 import pandas as pd
 
 from heedful.auditing.rule import CARE, FAITHFUL, NOT_SHOWN, UNKNOWN
+from heedful.bench.found import Table
 from heedful.bench.truth import tables
 from heedful.bench.truth.labels import LABELS
 
@@ -19,34 +22,45 @@ RATES = [
 REACHES = {True: "yes", False: "NO", None: "–"}
 MEASURES = {"C, skill": "skill", "P, paint": "paint", "F, strongest word": "strongest"}
 COSTS = {"models": ",.0f", "seconds_made": ".1f", "seconds_audited": ".1f", "evaluations": ",.0f"}
+REGRESSIONS = {"effects": "φ, the effects themselves", "lime": "LIME", "shapley": "Shapley values"}
+
+
+def headline(results: pd.DataFrame) -> str:
+    """How many models there are, and of which kind."""
+    made = tables.audited(results)
+    counts = made["kind"].value_counts()
+    kinds = ", ".join(f"{count:,} {name}" for name, count in counts.items())
+    return f"{len(made):,} models with known truth ({kinds})."
+
+
+def left_out(results: pd.DataFrame) -> list[str]:
+    """A sentence for each reason why models could not be used."""
+    return [f"Left out: {one.models} models, {one.fault}." for one in tables.left_out(results).itertuples()]
+
+
+def published(results: pd.DataFrame) -> list[Table]:
+    """Readings, error rates, ROC, architectures, coverage at 95 %, maps, regressions and costs."""
+    found = [
+        _readings(tables.confusion(results)),
+        Table("Error rates", RATES, [rate_cells(rate) for rate in tables.rates(results)]),
+        _roc(results),
+        _by_architecture(results),
+        _at_95(results),
+        _rankings(results),
+        _regressions(results),
+        _costs(results),
+    ]
+    return [table for table in found if table.rows]
 
 
 def as_markdown(results: pd.DataFrame) -> str:
-    """Readings, error rates, ROC, architectures, maps and costs, each a table."""
-    made = tables.audited(results)
+    """All tables as Markdown."""
     parts = [
-        f"{len(made):,} models with known truth ({_kinds(made)}).",
-        _readings(tables.confusion(results)),
-        _rates(results),
-        _roc(results),
-        _by_architecture(results),
-        _rankings(results),
-        _costs(results),
-        *(f"Left out: {one.models} models, {one.fault}." for one in tables.left_out(results).itertuples()),
+        headline(results),
+        *(_markdown(table) for table in published(results)),
+        *left_out(results),
     ]
     return "\n\n".join(parts)
-
-
-def _kinds(made: pd.DataFrame) -> str:
-    counts = made["kind"].value_counts()
-    return ", ".join(f"{count:,} {name}" for name, count in counts.items())
-
-
-def _readings(table: pd.DataFrame) -> str:
-    counts = [
-        [label, *(str(table.loc[label, one]) for one in SHORT)] for label in LABELS if label in table.index
-    ]
-    return _table(["truth", *SHORT.values()], counts)
 
 
 def rate_cells(rate: tables.Rate) -> list[str]:
@@ -54,7 +68,7 @@ def rate_cells(rate: tables.Rate) -> list[str]:
     sign = "≤" if rate.rare else "≥"
     return [
         rate.name,
-        f"{rate.hits} of {rate.of}",
+        f"{rate.hits} of {rate.of} {rate.counted}".strip(),
         f"{rate.share:.1%}" if rate.of else "–",
         f"{sign} {rate.end:.1%}",
         f"{sign} {rate.aim:.0%}" if rate.aim else "none",
@@ -62,11 +76,14 @@ def rate_cells(rate: tables.Rate) -> list[str]:
     ]
 
 
-def _rates(results: pd.DataFrame) -> str:
-    return _table(RATES, [rate_cells(rate) for rate in tables.rates(results)])
+def _readings(table: pd.DataFrame) -> Table:
+    counts = [
+        [label, *(str(table.loc[label, one]) for one in SHORT)] for label in LABELS if label in table.index
+    ]
+    return Table("Readings", ["truth", *SHORT.values()], counts)
 
 
-def _roc(results: pd.DataFrame) -> str:
+def _roc(results: pd.DataFrame) -> Table:
     """Some points of the ROC curve of each number that the rule asks for, and the area under it."""
     cuts = (0.2, 0.4, 0.6, 0.8)
     rows = []
@@ -77,10 +94,11 @@ def _roc(results: pd.DataFrame) -> str:
             f"{one['right'].item():.0%} / {one['wrong'].item():.1%}" if len(one) else "0% / 0%" for one in at
         ]
         rows.append([name, f"{tables.auc(results, column):.4f}", *points])
-    return _table(["right / wrong models at or above", "AUC", *(f"{cut:g}" for cut in cuts)], rows)
+    columns = ["right / wrong models at or above", "AUC", *(f"{cut:g}" for cut in cuts)]
+    return Table("ROC", columns, rows)
 
 
-def _by_architecture(results: pd.DataFrame) -> str:
+def _by_architecture(results: pd.DataFrame) -> Table:
     """One row an architecture: of right ones faithful, of wrong ones not shown, and the two grave errors."""
     made = tables.audited(results)
     rows = []
@@ -95,35 +113,63 @@ def _by_architecture(results: pd.DataFrame) -> str:
         ]
         rows.append([f"{name}, {kind}", *cells])
     head = ["architecture", "right → faithful", "right → do not show", "part → faithful"]
-    return _table([*head, "wrong → do not show", "wrong → faithful"], rows)
+    return Table("By architecture", [*head, "wrong → do not show", "wrong → faithful"], rows)
 
 
-def _rankings(results: pd.DataFrame) -> str:
-    found = tables.rankings(results)
+def _at_95(results: pd.DataFrame) -> Table:
+    """Coverage of intervals of 95 %, which no look widens, beside no aim."""
+    rows = [rate_cells(rate)[:4] for rate in tables.coverage(results, kind="at_95")]
+    return Table("The same intervals at 95 %", ["the same, all at 95 %", "audits", *RATES[2:4]], rows)
+
+
+def _rankings(results: pd.DataFrame) -> Table:
+    found = tables.rankings(results).to_dict("records")
     rows = [
         [
             one["ranking"],
-            str(one["models"]),
-            *(f"{one[name]:.2f}" for name in ("precision@1", "precision@k", "skill")),
+            f"{one['models']:.0f}",
+            *(_said(one[name], ".2f") for name in ("precision@1", "precision@k", "skill")),
+            *(_said(one[name], ".0f") for name in ("right", "wrong")),
+            _said(one["auc"], ".3f"),
         ]
-        for one in found.to_dict("records")
+        for one in found
     ]
-    return _table(["map", "models", "precision@1", "precision@k", "median skill"], rows)
+    columns = ["map", "models", "precision@1", "precision@k", "median skill", "right in", "wrong in", "AUC"]
+    return Table("Every map against the planted words", columns, rows)
 
 
-def _costs(results: pd.DataFrame) -> str:
+def _regressions(results: pd.DataFrame) -> Table:
+    found = tables.regressions(results).to_dict("records")
+    rows = [
+        [
+            REGRESSIONS.get(one["ranking"], one["ranking"]),
+            str(one["models"]),
+            *(_said(one[name], ".2f") for name in ("precision@1", "precision@k", "hiding")),
+        ]
+        for one in found
+    ]
+    columns = ["map", "models", "precision@1", "precision@k", "median skill, words hidden"]
+    return Table("Regressions on an audit's own deletions, beside the other maps", columns, rows)
+
+
+def _costs(results: pd.DataFrame) -> Table:
     found = tables.costs(results)
     rows = [
         [f"{name}, {kind}", *(f"{row[column]:{form}}" for column, form in COSTS.items())]
         for (kind, name), row in found.iterrows()
     ]
-    return _table(["architecture", "models", "s to make", "s to audit", "changed texts read"], rows)
+    columns = ["architecture", "models", "s to make", "s to audit", "changed texts read"]
+    return Table("Costs, mean of a model", columns, rows)
+
+
+def _said(number: float, form: str) -> str:
+    return "–" if math.isnan(number) else f"{number:{form}}"
 
 
 def _of(hits: "pd.Series[bool]") -> str:
     return f"{int(hits.sum())} of {len(hits)}"
 
 
-def _table(head: list[str], rows: list[list[str]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
+def _markdown(table: Table) -> str:
+    lines = [table.columns, ["---"] * len(table.columns), *table.rows]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)

@@ -15,7 +15,7 @@ import pandas as pd
 
 from heedful.auditing.rule import Thresholds, Verdict, judge
 from heedful.bench.truth.catalogue import Recipe
-from heedful.bench.truth.measuring import ROWS, Job, about, measure
+from heedful.bench.truth.measuring import ROWS, Job, about, add, lacks, measure
 from heedful.bench.truth.planting import GENERATED
 from heedful.data.named import check_source
 from heedful.errors import UserError
@@ -33,14 +33,18 @@ def run(
     processes: int = 2,
     done: Callable[[], None] = lambda: None,
 ) -> pd.DataFrame:
-    """Make and audit these models, those that the folder has not yet, and return the rows of all."""
+    """Make and audit these models, those that the folder has not yet, and return the rows of all.
+
+    Of a model whose row is there only what its row lacks is measured (`measuring.lacks`).
+    """
     for corpus in sorted({one.task.corpus for one in chosen} - {GENERATED}):
         check_source(corpus)
     for name in (MODELS, ROWS):
         (job.folder / name).mkdir(parents=True, exist_ok=True)
     waiting = []
     for one in chosen:
-        if read_row(job.folder, one) is None:
+        row = read_row(job.folder, one)
+        if row is None or lacks(one, job, row):
             waiting.append(one)
         else:
             done()
@@ -112,8 +116,8 @@ def judge_again(folder: Path, row: Any, *, thresholds: Thresholds) -> Verdict:
 
 
 def _work(job: Job, recipe: Recipe) -> None:
-    row = measure(recipe, job)
-    _write(job.folder, recipe, row)
+    row = read_row(job.folder, recipe)
+    _write(job.folder, recipe, measure(recipe, job) if row is None else add(recipe, job, row))
 
 
 def _write(folder: Path, recipe: Recipe, row: dict[str, Any]) -> None:

@@ -9,10 +9,14 @@ from numpy.typing import NDArray
 from scipy.stats import beta
 
 from heedful.auditing.rule import FAITHFUL, NOT_SHOWN, READINGS, UNKNOWN
-from heedful.bench.truth.labels import LABELS, PART, RIGHT, WRONG
+from heedful.bench.truth.catalogue import BUILT
+from heedful.bench.truth.covering import REGRESSED
+from heedful.bench.truth.labels import LABELS, MOSTLY, PART, RIGHT, SELDOM, WRONG
 
 LEVEL = 0.95  # of one-sided ends
 ENOUGH = 0.95  # precision@1 of a ranking that finds the planted words
+INTERVALS = {"skill": "skill", "paint": "paint", "strongest": "strongest word"}
+RECOMMENDED = "what is recommended"
 
 
 @dataclass(frozen=True)
@@ -25,6 +29,7 @@ class Rate:
     end: float  # upper for what should be rare, lower for what should be frequent
     aim: float
     rare: bool
+    counted: str = ""  # what is counted, where that is not models
 
     @property
     def share(self) -> float:
@@ -84,12 +89,17 @@ def rates(results: pd.DataFrame) -> list[Rate]:
         _rate("right → do not show", told[RIGHT]["reading"] == NOT_SHOWN, 0.01, rare=True),
         _rate("cannot say", found["reading"] == UNKNOWN, 0.1, rare=True),
     ]
-    return [*listed, *_repeated(found), *_covered(found), *_recommended(found)]
+    return [*listed, *_repeated(found), *coverage(found), *_recommended(found)]
 
 
 def auc(results: pd.DataFrame, column: str = "skill") -> float:
     """The chance that a right model has more of a number than a wrong one (area under the ROC curve)."""
-    right, wrong = _right_and_wrong(results, column)
+    return _above(*_right_and_wrong(results, column))
+
+
+def _above(right: NDArray[np.float64], wrong: NDArray[np.float64]) -> float:
+    if not (len(right) and len(wrong)):
+        return float("nan")
     above = (right[:, None] > wrong).mean() + 0.5 * (right[:, None] == wrong).mean()
     return float(above)
 
@@ -108,24 +118,73 @@ def roc(results: pd.DataFrame, column: str = "skill") -> pd.DataFrame:
 
 
 def rankings(results: pd.DataFrame) -> pd.DataFrame:
-    """Of every map: models that have it, precision@1 and @k against the planted words, and mean skill."""
+    """Of every map: models that have it, precision@1 and @k against the planted words, and median skill.
+
+    Also how well its skill tells models in which this map is right from those in which it is wrong. Of where
+    it aims only precision is in the rows, so that precision@1 alone says which those are. The last row is
+    what is recommended, where something is.
+    """
     found = audited(results)
+    rows = [_ranking(found, name) for name in _maps(found)]
+    table = pd.DataFrame(rows).sort_values("precision@1", ascending=False, ignore_index=True)
+    if "instead_first" not in found:
+        return table
+    one = found[found["instead_first"].notna()]
+    at_k = [row.get(f"k_{row['instead']}", np.nan) for row in one.to_dict("records")]
+    last = {
+        "ranking": RECOMMENDED,
+        "models": len(one),
+        "precision@1": one["instead_first"].mean(),
+        "precision@k": pd.Series(at_k, dtype=float).mean(),
+        "finds": (one["instead_first"] >= ENOUGH).mean(),
+    }
+    return pd.concat([table, pd.DataFrame([last])], ignore_index=True)
+
+
+def _maps(found: pd.DataFrame) -> list[str]:
+    """The maps that all models have that can have them."""
     names = [name.removeprefix("first_") for name in found if name.startswith("first_")]
-    rows = []
-    for name in names:
-        first = found[f"first_{name}"].dropna()
-        skill = found[f"skill_{name}"] if f"skill_{name}" in found else pd.Series(dtype=float)
-        rows.append(
-            {
-                "ranking": name,
-                "models": len(first),
-                "precision@1": first.mean(),
-                "precision@k": found[f"k_{name}"].mean(),
-                "finds": (first >= ENOUGH).mean(),
-                "skill": skill.median(),
-            }
-        )
-    return pd.DataFrame(rows).sort_values("precision@1", ascending=False, ignore_index=True)
+    return [name for name in names if name not in REGRESSED]
+
+
+def _ranking(found: pd.DataFrame, name: str) -> dict[str, str | float]:
+    first = found[f"first_{name}"]
+    skill = found.get(f"skill_{name}", pd.Series(np.nan, found.index))
+    right, wrong = ((skill[where].dropna()) for where in (first >= MOSTLY, first < SELDOM))
+    return {
+        "ranking": name,
+        "models": int(first.count()),
+        "precision@1": first.mean(),
+        "precision@k": found[f"k_{name}"].mean(),
+        "finds": (first.dropna() >= ENOUGH).mean(),
+        "skill": skill.median(),
+        "right": len(right),
+        "wrong": len(wrong),
+        "auc": _above(right.to_numpy(), wrong.to_numpy()),
+    }
+
+
+def regressions(results: pd.DataFrame) -> pd.DataFrame:
+    """Regressions on an audit's deletions beside the other maps, all on the models that have them.
+
+    Judged by where they aim, and by their median skill when words are hidden: they have not seen these.
+    """
+    found = audited(results)
+    if f"first_{REGRESSED[0]}" not in found:
+        return pd.DataFrame()
+    found = found[found[f"first_{REGRESSED[0]}"].notna()]
+    rows = [
+        {
+            "ranking": name,
+            "models": int(found[f"first_{name}"].count()),
+            "precision@1": found[f"first_{name}"].mean(),
+            "precision@k": found[f"k_{name}"].mean(),
+            "hiding": found[f"hiding_{name}"].median(),
+        }
+        for name in [*_maps(found), *REGRESSED]
+    ]
+    table = pd.DataFrame(rows)
+    return table[table["models"] > 0].sort_values("precision@k", ascending=False, ignore_index=True)
 
 
 def costs(results: pd.DataFrame) -> pd.DataFrame:
@@ -154,12 +213,24 @@ def _repeated(found: pd.DataFrame) -> Iterator[Rate]:
         yield _rate("same reading on other texts", twice["reading"] == twice["second_reading"], 0.95)
 
 
-def _covered(found: pd.DataFrame) -> Iterator[Rate]:
-    """Every audit counts, also several of one model."""
-    for name, called in (("skill", "skill"), ("paint", "paint"), ("strongest", "strongest word")):
-        if f"covered_{name}" in found:
-            hits, of = int(found[f"covered_{name}"].sum()), int(found["covered_audits"].sum())
-            yield Rate(f"interval of {called} covers", hits, of, lower_end(hits, of), 0.93, rare=False)
+def coverage(results: pd.DataFrame, *, kind: str = "covered") -> list[Rate]:
+    """How many audits have an interval that covers, by how deletions are read; or those of 95 % (`at_95`)."""
+    found = audited(results)
+    if f"{kind}_skill" not in found:
+        return []
+    found = found[found[f"{kind}_skill"].notna()]
+    listed = []
+    for how, part in (
+        ("products", found[found["kind"] == BUILT]),
+        ("texts read again", found[found["kind"] != BUILT]),
+    ):
+        of = int(part["covered_audits"].sum())
+        for name, called in INTERVALS.items() if of else ():
+            hits = int(part[f"{kind}_{name}"].sum())
+            said = f"interval of {called} covers, deletions are {how}"
+            counted = f"audits of {len(part)} models"
+            listed.append(Rate(said, hits, of, lower_end(hits, of), 0.93, rare=False, counted=counted))
+    return listed
 
 
 def _recommended(found: pd.DataFrame) -> Iterator[Rate]:
