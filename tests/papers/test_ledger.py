@@ -10,9 +10,9 @@ from typer.testing import CliRunner
 
 from heedful.cli import app
 from heedful.errors import UserError
-from heedful.papers import experiment
+from heedful.papers import PAPERS, experiment
 from heedful.papers.ledger import COLUMNS, ledger_page, ledger_rows
-from heedful.papers.published_page import _cell, fill_page
+from heedful.papers.published_page import BLOCK, _cell, fill_page
 from heedful.records import Claim, Finding, Interval
 from heedful.study.published import read_published
 
@@ -98,6 +98,9 @@ what was here
 <!-- end -->
 <!-- made: summary sun-lu-fig99 -->
 <!-- end -->
+<!-- made: claims sun-lu-fig98 -->
+of an earlier run
+<!-- end -->
 """
 
 
@@ -114,6 +117,7 @@ def test_a_pages_blocks_are_filled_from_published_rows_and_what_is_missing_is_sa
     )
     assert "SST is balanced" in filled
     assert "Not run yet: `heedful reproduce sun-lu-fig99 --publish docs/results`." in filled
+    assert "<!-- made: claims sun-lu-fig98 -->\nof an earlier run\n<!-- end -->" in filled
     assert fill_page(filled, published) == filled
     with pytest.raises(UserError, match="nearest is 'summary'"):
         fill_page("<!-- made: sumary sun-lu-table2 -->\n<!-- end -->", published)
@@ -124,6 +128,15 @@ def test_the_pages_in_docs_have_the_published_numbers(name):
     page = (RESULTS.parent / f"{name}.md").read_text(encoding="utf-8")
     assert "<!-- made:" in page
     assert fill_page(page, read_published(RESULTS)) == page
+
+
+@pytest.mark.parametrize("name", ["sun-lu", "serrano-smith"])
+def test_the_pages_of_the_papers_have_a_block_for_experiments_that_there_are(name):
+    page = (RESULTS.parent / f"{name}.md").read_text(encoding="utf-8")
+    named = {block[3] for block in BLOCK.finditer(page)}
+    assert len(named) > 8
+    assert page.count("<!-- made:") == len(BLOCK.findall(page))
+    assert named <= PAPERS[name].keys()
 
 
 def test_a_page_that_is_not_there_is_refused_before_anything_is_written(tmp_path):

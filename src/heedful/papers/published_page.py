@@ -1,33 +1,52 @@
-"""Pages whose numbers are filled in from published results (`papers.pages`):
+"""Pages whose numbers are filled in from published results, never typed.
+
+A page has blocks `<!-- made: KIND NAME -->` … `<!-- end -->`, and what is between is written anew:
 
 summary NAME    the experiment's own summary, all parts that are published
 claims NAME     its claims, with outcome, effect and what was asked
+
+Until an experiment is published, its block keeps what stands there, of a run whose folder is not kept.
 """
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 
 import pandas as pd
 
 from heedful.errors import choose_from
 from heedful.papers import experiment
-from heedful.papers.pages import fill, table
 from heedful.study.learnt import TABLE
 from heedful.study.published import Published, joined
 
+BLOCK = re.compile(r"(<!-- made: (\w+) (\S+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
+
 
 def fill_page(page: str, published: Sequence[Published]) -> str:
-    """The page with every block made anew; what is not published yet says how to get it."""
+    """The page with the block of every published experiment made anew; an empty one says how to get it."""
 
-    def made(kind: str, name: str | None) -> list[str]:
+    def made(block: re.Match[str]) -> str:
+        head, kind, name, before, end = block.groups()
         choose_from("kind of block", kind, ("summary", "claims"))
         parts = [one for one in published if one.name == name]
-        if not parts:
-            return [f"Not run yet: `heedful reproduce {name} --publish docs/results`."]
-        commands = ", ".join(f"`{one.command}`" for one in parts)
-        lines = _summary(joined(parts)["summary"]) if kind == "summary" else _claims(parts)
-        return [f"{commands}:", "", *lines]
+        if before.strip() and not parts:
+            return block[0]
+        lines = [f"Not run yet: `heedful reproduce {name} --publish docs/results`."]
+        if parts:
+            made = _summary(joined(parts)["summary"]) if kind == "summary" else _claims(parts)
+            lines = [", ".join(f"`{one.command}`" for one in parts) + ":", "", *made]
+        return "\n".join([head.rstrip(), "", *lines, "", end])
 
-    return fill(page, made)
+    return BLOCK.sub(made, page)
+
+
+def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    """The lines of a table."""
+    return [_row(columns), "|---" * len(columns) + "|", *map(_row, rows)]
+
+
+def _row(cells: Sequence[str]) -> str:
+    """A line of a table; bars inside would end a cell."""
+    return "| " + " | ".join(cell.replace("|", "∣") for cell in cells) + " |"
 
 
 def _summary(rows: pd.DataFrame) -> list[str]:
