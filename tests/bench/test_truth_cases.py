@@ -1,10 +1,10 @@
 """The cases that a rule must read as they are."""
 
 import pytest
+from truth_cases import CASES
 
 from heedful.auditing.reading import ReadSettings, read_subject
 from heedful.auditing.rule import FAITHFUL
-from heedful.bench.truth.cases import CASES
 from heedful.bench.truth.making import make
 from heedful.models.black_box import BlackBox
 from heedful.models.trace import probabilities

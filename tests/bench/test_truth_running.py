@@ -4,10 +4,10 @@ import json
 from dataclasses import replace
 
 import pytest
+from truth_cases import CASES
 from typer.testing import CliRunner
 
 from heedful.auditing.rule import CARE, FAITHFUL, Thresholds
-from heedful.bench.truth.cases import CASES
 from heedful.bench.truth.catalogue import recipes
 from heedful.bench.truth.covering import OF, READ_AGAIN, REGRESSED, is_covered
 from heedful.bench.truth.measuring import Job, lacks, measure

@@ -22,6 +22,21 @@ SHAPES = [
 LENGTHS = np.array([4, 1, 5, 2, 3, 6, 2, 8, 3, 1, 13])
 
 
+def next_keep(learner, lengths):
+    """Dropout's factors of the coming step, words (N, E), attended (B, H), for texts of lengths (B,)."""
+    key, kernel = learner._key(learner._steps), learner._kernel
+    words = np.empty((int(lengths.sum()), learner._parameters[0].shape[1]), learner._number)
+    attended = np.empty((len(lengths), learner._parameters[2].shape[1]), learner._number)
+    for parts, places, own, drops in (
+        (words, range(len(words)), key, learner._drops[0]),
+        (attended, np.cumsum(lengths), ~key, learner._drops[1]),
+    ):
+        for place, row in zip(places, parts, strict=True):
+            seed = np.uint64(kernel.mix(own, place))
+            kernel.drop_out(row, np.empty_like(row), np.ones_like(row), seed, *drops)
+    return words, attended
+
+
 def texts(classes, seed=0):
     draw = np.random.default_rng(seed)
     ids = draw.integers(0, VOCABULARY // 2, LENGTHS.sum()).astype(np.int32)  # few words, so they repeat
@@ -60,7 +75,7 @@ def test_one_step_of_plain_descent_is_the_closed_form_gradient(family, bias, cla
     data, rows = texts(classes), batches()[0]
     drops = {"dropout_words": dropout, "dropout_head": dropout}
     learner = CompiledForm(family, made, scale=SCALE, optimiser="sgd", rate=1.0, **drops)
-    keep_words, keep_attended = map(torch.from_numpy, learner.next_keep(LENGTHS[rows]))
+    keep_words, keep_attended = map(torch.from_numpy, next_keep(learner, LENGTHS[rows]))
     loss = learner.step(*data, rows)
 
     flat, lengths = flat_texts(data[0], data[1], rows)
@@ -172,7 +187,7 @@ def test_a_run_taken_up_again_ends_bit_for_bit_as_if_nothing_had_happened(family
 
 def test_dropout_drops_its_rate_and_keeps_the_mean():
     learner = dot(parameters(1), dropout_words=0.3, dropout_head=0.8)
-    words, attended = learner.next_keep(np.full(1009, 11))
+    words, attended = next_keep(learner, np.full(1009, 11))
     for factors, rate in ((words, 0.3), (attended, 0.8)):
         assert np.unique(factors) == pytest.approx([0, 1 / (1 - rate)], rel=1e-6)
         error = np.sqrt(rate * (1 - rate) / factors.size)
@@ -185,9 +200,9 @@ def test_dropout_drops_its_rate_and_keeps_the_mean():
 
 def test_every_step_has_noise_of_its_own():
     learner = dot(parameters(1), dropout_words=0.5)
-    first, _ = learner.next_keep(LENGTHS)
+    first, _ = next_keep(learner, LENGTHS)
     learner.step(*texts(1), batches()[0])
-    assert not np.array_equal(first, learner.next_keep(LENGTHS)[0])
+    assert not np.array_equal(first, next_keep(learner, LENGTHS)[0])
 
 
 def test_texts_mapped_from_files_are_learnt_from_as_well(tmp_path):

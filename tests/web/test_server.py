@@ -20,7 +20,7 @@ from heedful.web import Limits, create_app
 from heedful.web.guard import host_name
 from heedful.web.limits import Gate, Overloaded, TooSlow
 from heedful.web.names import names_for, on_this_machine
-from heedful.web.reading import read_text, read_texts
+from heedful.web.reading import read_texts
 
 HERE = "http://127.0.0.1:8765"
 
@@ -234,7 +234,7 @@ def test_a_text_is_read_alike_alone_and_with_others(models):
     together = read_texts(models[0], texts)
     assert isinstance(together[2], UserError)
     for row in (0, 1, 3):
-        alone = read_text(models[0], texts[row])
+        (alone,) = read_texts(models[0], [texts[row]])
         for name in ("words", "gaps", "known", "decided", "smallest", "read", "unread"):
             assert together[row][name] == alone[name], name
         for name in ("weights", "probabilities"):

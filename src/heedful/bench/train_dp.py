@@ -4,7 +4,7 @@ Each way has the same start, settings (Sun & Lu's for SST) and mathematics; they
 padding, untouched embedding rows and noise. Axes: B texts, T words, V vocabulary, E width.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -19,7 +19,6 @@ from heedful.bench.preparing import prepared
 from heedful.bench.timing import take_turns
 from heedful.data.named import load_data
 from heedful.errors import UserError
-from heedful.models.gradients import occurrences, quantities
 from heedful.training.closed import ClosedForm
 from heedful.training.compiled import CompiledForm, warm_up
 from heedful.training.devices import one_thread
@@ -60,17 +59,6 @@ class Timing:
     ratio: float
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """One training run: its best dev epoch, and that epoch's accuracies."""
-
-    way: str
-    seed: int
-    epoch: int
-    dev_accuracy: float
-    test_accuracy: float
-
-
 class Way:
     """One way of training `dp` with one binary score. A way learns from the texts with some rows."""
 
@@ -92,10 +80,6 @@ class Way:
     def learn(self, rows: np.ndarray) -> None:
         """Take one step on the texts with these rows (B,)."""
         raise NotImplementedError
-
-    def copies(self) -> tuple[Tensor, Tensor, Tensor]:
-        """Embedding, context and head as they are now."""
-        return self.embedding.detach().clone(), self.context.detach().clone(), self.head.detach().clone()
 
     def plan(self) -> Sequence[np.ndarray]:
         """The batches of an epoch, in the order they are given."""
@@ -234,45 +218,6 @@ def measure(
         }
         seconds = take_turns({name: way.epoch for name, way in made.items()}, rounds=rounds)
     return [Timing(name, least, seconds["usual"] / least) for name, least in seconds.items()]
-
-
-def accuracies(
-    splits: Mapping[str, Encoded],
-    *,
-    way: str,
-    vocabulary: int,
-    seeds: Sequence[int] = range(5),
-    epochs: int = 40,
-    recipe: Recipe | None = None,
-) -> list[Outcome]:
-    """Train with one way, once a seed; keep the best dev epoch (the first of equals); then see test, once."""
-    found = []
-    for seed in seeds:
-        with one_thread(), torch.random.fork_rng(devices=[]):
-            torch.manual_seed(seed)
-            trained = WAYS[way](splits["train"], vocabulary=vocabulary, recipe=recipe or Recipe(), seed=seed)
-            best, best_epoch, kept = -1.0, 0, trained.copies()
-            for epoch in range(1, epochs + 1):
-                trained.epoch()
-                now = trained.copies()
-                dev = accuracy(splits["dev"], *now, scale=trained.recipe.scale)
-                if dev > best:
-                    best, best_epoch, kept = dev, epoch, now
-            test = accuracy(splits["test"], *kept, scale=trained.recipe.scale)
-        found.append(Outcome(way, seed, best_epoch, best, test))
-    return found
-
-
-@torch.no_grad()
-def accuracy(texts: Encoded, embedding: Tensor, context: Tensor, head: Tensor, *, scale: float) -> float:
-    """The share of texts that `dp` with these parameters decides rightly; a score of exactly 0 is class 0."""
-    labels = torch.from_numpy(_binary_labels(texts))
-    tokens, places = occurrences(
-        torch.from_numpy(texts.ids.astype(np.int64)), torch.from_numpy(np.diff(texts.offsets))
-    )
-    rows = embedding[tokens]
-    found = quantities(rows @ context / scale, (rows @ head)[:, None], places, labels=labels)
-    return float(((found.scores[:, 0] > 0) == (labels == 1)).double().mean())
 
 
 def _binary_labels(texts: Encoded) -> np.ndarray:

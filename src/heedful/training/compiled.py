@@ -94,18 +94,6 @@ class CompiledForm:
             )
         )
 
-    def next_keep(self, lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Dropout's factors of the coming step, words (N, E), attended (B, H), for texts of lengths (B,)."""
-        key = self._key(self._steps)
-        words = np.empty((int(lengths.sum()), self._parameters[0].shape[1]), self._number)
-        attended = np.empty((len(lengths), self._parameters[2].shape[1]), self._number)
-        fill, mix = self._kernel.drop_out, self._kernel.mix
-        for place, row in enumerate(words):
-            fill(row, np.empty_like(row), np.ones_like(row), np.uint64(mix(key, place)), *self._drops[0])
-        for place, row in zip(np.cumsum(lengths), attended, strict=True):
-            fill(row, np.empty_like(row), np.ones_like(row), np.uint64(mix(~key, place)), *self._drops[1])
-        return words, attended
-
     def set_rate(self, rate: float) -> None:
         """Go on with another learning rate."""
         self._rate = rate

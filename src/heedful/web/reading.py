@@ -23,14 +23,6 @@ def read_texts(model: ServedModel, texts: Sequence[str]) -> list[dict[str, Any] 
     return [faults[row] if row in faults else next(entries) for row in range(len(texts))]
 
 
-def read_text(model: ServedModel, text: str) -> dict[str, Any]:
-    """One text; raises where it cannot be read."""
-    found = read_texts(model, [text])[0]
-    if isinstance(found, UserError):
-        raise found
-    return found
-
-
 def _fault(model: ServedModel, text: str) -> UserError | None:
     """Why a text cannot be read, if so."""
     if not text.strip():
