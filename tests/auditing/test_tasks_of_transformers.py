@@ -2,9 +2,11 @@
 
 import json
 import sys
+from functools import wraps
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
@@ -12,8 +14,12 @@ pytest.importorskip("transformers", reason="the extra hf is not installed")
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "models"))
 from tiny_transformers import BAD, GOOD, PLAIN, classifier, learn, make_corpus, save, wordpiece
+from transformers import BertForSequenceClassification
 
+import heedful
+from heedful.auditing.by_label import audit_labels
 from heedful.cli.app import app
+from heedful.training.model_by_name import Asked
 
 pytestmark = pytest.mark.slow
 
@@ -97,6 +103,36 @@ def test_each_of_several_labels_is_audited_and_one_page_has_them_all(several, fo
         assert one["reading"] == own["verdict"]["reading"]
         assert f'href="{label}/index.html"' in page
         assert one["accuracy"] > 0.6
+
+
+def test_what_is_read_for_one_label_is_not_read_for_the_next(several, folder, monkeypatch):
+    texts = []
+    begin = BertForSequenceClassification.forward
+
+    @wraps(begin)  # what it takes is looked at
+    def counting(self, *args, **kwargs):
+        read, pieces = kwargs["input_ids"].shape
+        texts[-1] += read * (pieces > 1)  # not the last layer's one row by itself
+        return begin(self, *args, **kwargs)
+
+    monkeypatch.setattr(BertForSequenceClassification, "forward", counting)
+    name, how = f"hf:{folder / 'several'}", {"columns": {"label": "tags"}, "limit": 12}
+
+    def label(named):
+        texts.append(0)
+        asked = Asked(label=named)
+        return heedful.audit(name, several, out=folder / "alone" / named, asked_of=asked, **how)
+
+    alone = {named: label(named) for named in ("dull", "fine")}
+    texts.append(0)
+    together = audit_labels(name, several, out=folder / "together", **how).audits
+    assert texts[2] < 0.75 * (texts[0] + texts[1])
+    for named, one in alone.items():
+        assert together[named].reading == one.reading
+        ours, theirs = (pd.read_parquet(found.folder / "rows.parquet") for found in (together[named], one))
+        pd.testing.assert_frame_equal(ours, theirs, check_exact=False, atol=1e-3)
+        ours, theirs = ((found.folder / "plan.json").read_text() for found in (together[named], one))
+        assert ours == theirs  # an audit of one label goes on from there
 
 
 def test_one_label_alone_can_be_named(several, folder):

@@ -12,14 +12,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from heedful.auditing.audited import label_reading
 from heedful.auditing.page.several import write_several
 from heedful.auditing.result import Audit
 from heedful.auditing.whole import audit
 from heedful.data.gathering import OneClass
+from heedful.data.named import load_data
 from heedful.errors import UserError
-from heedful.models.transformers.loading import labels_at_once
+from heedful.models.transformers.loading import labels_at_once, load_labels
 from heedful.records.stored import save_json
+from heedful.training.devices import find_device
 from heedful.training.model_by_name import HUB, Asked
+from heedful.training.opening import opened_of_hub
 
 if TYPE_CHECKING:
     import pandas
@@ -63,13 +67,16 @@ def audit_labels(
     labels: Sequence[str] | None = None,
     columns: Mapping[str, Any] | None = None,
     asked_of: Asked | None = None,
+    device: str = "cpu",
+    data_dir: str | Path | None = None,
     say: Any = lambda sentence: None,
     **options: Any,
 ) -> LabelAudits:
     """Audit hf:PATH_OR_NAME, which gives several labels at once, on a file: each label by itself.
 
     `labels` are those to audit, all unless said; the file has a column for each, with 0 and 1, or one column
-    with all labels of a text. The rest is as `audit` has it.
+    with all labels of a text. The rest is as `audit` has it. The model is opened once, and what it gave for a
+    text, or for what a deletion left of it, serves every label.
     """
     every = labels_at_once(subject.removeprefix(HUB))
     if not every:
@@ -77,15 +84,17 @@ def audit_labels(
     folder = Path(out) if out is not None else Path("audits") / _safe(Path(subject.removeprefix(HUB)).name)
     audits: dict[str, Audit] = {}
     left_out: dict[str, str] = {}
-    for label in labels or every:
+    name, asked, where = subject.removeprefix(HUB), asked_of or Asked(), dict(columns or {})
+    chosen = tuple(labels or every)
+    for label, one in zip(chosen, load_labels(name, chosen, device=str(find_device(device))), strict=True):
         say(f"The label {label}:")
+        own = replace(asked, label=label)
+        read_as = label_reading(subject, data, columns, own)
         try:
             audits[label] = audit(
-                subject,
-                data,
+                opened_of_hub(one, subject, own),
+                load_data(data, learn=False, data_dir=data_dir, **where | read_as),
                 out=folder / _safe(label),
-                columns=columns,
-                asked_of=replace(asked_of or Asked(), label=label),
                 say=say,
                 **options,
             )

@@ -31,7 +31,7 @@ from heedful.data.tables.held import is_data
 from heedful.drawing import save_figure, styled
 from heedful.errors import UserError
 from heedful.files import locked, write_atomically
-from heedful.models.subject import gives, remembering
+from heedful.models.subject import forgetting, gives, remembering
 from heedful.records import Estimate, Finding, wilson_interval
 from heedful.records.manifest import MANIFEST, file_digest, write_manifest
 from heedful.records.wording import in_percent, lasting
@@ -157,7 +157,9 @@ def audit(
     claim_folder(folder, plan.recipe)
     with locked(folder / LOCK), remembering(audited.subject):
         asking = Asking(plan, folder, progress, say)
-        for line in announce(asking):
+        with forgetting(audited.subject):
+            lines = announce(asking)
+        for line in lines:
             say(line)
         return ask_all(asking, rationales=rationales, by=by, questions=(*QUESTIONS, *questions))
 

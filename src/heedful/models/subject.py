@@ -71,3 +71,9 @@ def remembering(subject: object) -> AbstractContextManager[None]:
     """While this lasts a subject that can reads equal texts once; nothing of it may be changed meanwhile."""
     begin = getattr(subject, "remembering", None)
     return nullcontext() if begin is None else begin()
+
+
+def forgetting(subject: object) -> AbstractContextManager[None]:
+    """While this lasts a subject reads what it knows already once more, to see how long that takes."""
+    begin = getattr(subject, "forgetting", None)
+    return nullcontext() if begin is None else begin()

@@ -85,8 +85,11 @@ def _by_name(name: str | Path, *, device: str, asked: Asked | None) -> Opened:
         name = f"{HUB}{name}"
     if not is_of_hub(name):
         return _of_run(open_run(name, device=device, asked=asked))
-    subject = open_of_hub(name, device=device, asked=asked)
-    asked = asked or Asked()
+    return opened_of_hub(open_of_hub(name, device=device, asked=asked), name, asked or Asked())
+
+
+def opened_of_hub(subject: TransformerSubject, name: str | Path, asked: Asked) -> Opened:
+    """A transformer that hf:PATH_OR_NAME names, and what is asked of it."""
     shown = Path(subject.name).name + ("" if asked.label is None else f" ({asked.label})")
     return Opened(subject, "huggingface", shown, f"{name} {asked.options}".strip(), notes=subject.notes)
 

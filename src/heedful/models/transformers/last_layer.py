@@ -17,6 +17,7 @@ None is trusted before it has given the network's own logits; the first two also
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -129,6 +130,12 @@ class LastLayer:
         self.runner, self.entry, self.layer, self.one_row = runner, entry, layer, one_row
         self.row = 0 if entry.position == "first" else -1
         self.gives_logits = False  # whether `logits` has proved to give those of the whole network
+
+    def by(self, runner: Runner) -> "LastLayer":
+        """The same layer of the same network, for another decision."""
+        other = copy(self)
+        other.runner = runner
+        return other
 
     @torch.no_grad()
     def see(self, inputs: Inputs) -> Seen:

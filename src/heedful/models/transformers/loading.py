@@ -11,7 +11,7 @@ import re
 import struct
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Literal, TypeVar
@@ -22,7 +22,7 @@ from heedful.data.huggingface import hub_is_known
 from heedful.errors import MissingExtra, UserError, listed
 from heedful.models.pretrained import quietly
 from heedful.models.transformers.subject import TransformerSubject
-from heedful.models.transformers.tasks import check_task
+from heedful.models.transformers.tasks import check_task, class_names
 
 SECONDS, SECONDS_A_GIGABYTE = 120.0, 60.0  # that loading may take; a damaged folder may keep it busy for ever
 WAITING = 10  # times as long by the clock, where the processor has other work
@@ -59,6 +59,26 @@ def load_transformer(
         return TransformerSubject(network, tokenizer, classes=classes, decide=decide, name=str(name))
 
     return load_within(name, make, seconds=seconds)
+
+
+def load_labels(
+    name: str | Path, labels: Sequence[str], *, device: str = "cpu"
+) -> Iterator[TransformerSubject]:
+    """A subject for each of these labels of a classifier that may give several at once.
+
+    It is loaded and tried once, and what it gave while one of them remembers need not be read for the next.
+    """
+
+    def make(network: Any, tokenizer: Any) -> TransformerSubject:
+        every = class_names(network.config, str(name))
+        return TransformerSubject(network.to(device), tokenizer, classes=every, name=str(name))
+
+    subject = load_within(name, make)
+    with subject.remembering():
+        for label in labels:
+            decide, classes = check_task(subject.network.config, str(name), label=label)
+            assert decide is not None
+            yield subject.asked_for(decide, classes)
 
 
 def labels_at_once(name: str | Path) -> tuple[str, ...]:

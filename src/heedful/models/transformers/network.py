@@ -3,6 +3,7 @@
 import inspect
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, nullcontext
+from copy import copy
 from typing import Any
 
 import torch
@@ -24,6 +25,12 @@ class Runner:
         if not getattr(network.config, "return_dict", True):
             self._fixed["return_dict"] = True
         self.kernel: str | None = None  # a faster attention, once it has proved to give the same logits
+
+    def deciding(self, decide: Decide | None) -> "Runner":
+        """The same network, read the same way, for another decision; as its head has it without any."""
+        other = copy(self)
+        other.decide = decide
+        return other
 
     @property
     def device(self) -> torch.device:

@@ -14,7 +14,7 @@ from torch import Tensor
 from heedful.models.transformers.last_layer import Seen
 from heedful.models.transformers.pieces import Cut, Group
 
-MOST = 2**17  # texts whose logits are kept, some hundred bytes each
+MOST = 2**18  # texts whose logits are kept, some two hundred bytes each
 BYTES = 2**27  # of what the last layer saw
 
 
@@ -22,7 +22,8 @@ class Remembered:
     """The logits of texts and what the last layer saw of them, by everything that the network is given."""
 
     def __init__(self) -> None:
-        self.known: dict[bytes, Tensor] = {}
+        self.known: dict[bytes, int] = {}  # where a text's logits stand
+        self.table = torch.empty(0, 0)  # with room for more
         self.layers: dict[bytes, Seen] = {}
 
     def logits(self, cuts: Sequence[Cut], compute: Callable[[Sequence[Cut]], Tensor]) -> Tensor:
@@ -32,8 +33,15 @@ class Remembered:
         keys = [key_of(cut) for cut in cuts]
         new = {key: cut for key, cut in zip(keys, cuts, strict=True) if key not in self.known}
         if new:
-            self.known |= zip(new, compute(list(new.values())), strict=True)
-        return torch.stack([self.known[key] for key in keys])
+            found = compute(list(new.values()))
+            begin, end = len(self.known), len(self.known) + len(new)
+            if end > len(self.table):
+                table = found.new_empty(2 * end, found.shape[1])
+                table[:begin] = self.table[:begin] if begin else found[:0]
+                self.table = table
+            self.table[begin:end] = found
+            self.known |= zip(new, range(begin, end), strict=True)
+        return self.table[[self.known[key] for key in keys]]
 
     def seen(self, group: Group, see: Callable[[Mapping[str, Tensor]], Seen]) -> Seen:
         """What the last layer saw of texts of equal length."""

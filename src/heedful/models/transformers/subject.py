@@ -8,6 +8,7 @@ see `last_layer`.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import copy
 from typing import Any
 
 import torch
@@ -67,8 +68,6 @@ class TransformerSubject(nn.Module):
         if classes is None:
             decide, classes = check_task(network.config, name)
         self.runner, self.classes = Runner(network, decide), tuple(classes)
-        # What makes another classifier of the same parameters; most are asked nothing.
-        self.asked = repr((*template, special, *self.classes)) if template or decide is not None else ""
         self.longest = longest(network, tokenizer)
         self.cutter = Cutter(
             tokenizer,
@@ -78,12 +77,25 @@ class TransformerSubject(nn.Module):
             template=template,
             special=special,
         )
+        # What makes another classifier of the same parameters; most are asked nothing.
+        self.asked = _asked(self.cutter, self.classes) if template or decide is not None else ""
         self.cannot: dict[str, str] = {}
         self.entry: Entry | None = None
         self.last: LastLayer | None = None
         self.remembered: Remembered | None = None
         self._probe()
         self.notes: tuple[str, ...] = (self._note(),)
+
+    def asked_for(self, decide: Decide, classes: Sequence[str]) -> "TransformerSubject":
+        """The same network, asked for another decision about the same texts.
+
+        It is not tried anew, and both remember together what the network gave.
+        """
+        other = copy(self)
+        other.runner = self.runner.deciding(decide)
+        other.last = None if self.last is None else self.last.by(other.runner)
+        other.classes, other.asked = tuple(classes), _asked(self.cutter, classes)
+        return other
 
     @property
     def device(self) -> torch.device:
@@ -126,8 +138,9 @@ class TransformerSubject(nn.Module):
             return _in_order(
                 (group.rows, self._logits_of(group, embedded[group.rows])) for group in self.groups(batch)
             )
-        kept = self._kept
-        return self._read(self.cut(batch)) if kept is None else kept.logits(self.cut(batch), self._read)
+        kept, cuts, decide = self._kept, self.cut(batch), self.runner.decide
+        found = self._read(cuts) if kept is None else kept.logits(cuts, self._read)
+        return found if decide is None else decide(found)
 
     @property
     def _plainly(self) -> bool:
@@ -139,9 +152,10 @@ class TransformerSubject(nn.Module):
         return self.remembered if self._plainly else None
 
     def _read(self, cuts: Sequence[Cut]) -> Tensor:
-        """The logits (B,K) of texts in pieces."""
+        """What the head gives (B,·) for texts in pieces, before anything is decided by it."""
         last = self.last if self._plainly and self.last is not None and self.last.gives_logits else None
-        read = self.runner.logits if last is None else last.logits
+        raw = self.runner.deciding(None)
+        read = raw.logits if last is None else last.by(raw).logits
         return _in_order(
             (group.rows, read(group.inputs)) for group in groups(cuts, device=self.device, tokens=self.tokens)
         )
@@ -150,6 +164,16 @@ class TransformerSubject(nn.Module):
     def remembering(self) -> Iterator[None]:
         """While this lasts the same pieces are read once; its parameters must not be changed meanwhile."""
         before, self.remembered = self.remembered, self.remembered or Remembered()
+        try:
+            yield
+        finally:
+            self.remembered = before
+
+    @contextmanager
+    def forgetting(self) -> Iterator[None]:
+        """While this lasts what was read before is not known, so reading takes the time that it takes."""
+        before = self.remembered
+        self.remembered = Remembered() if before is not None and before.known else before
         try:
             yield
         finally:
@@ -337,6 +361,10 @@ def _before_first(network: nn.Module) -> int:
         if isinstance(part, nn.Embedding) and "position" in name and part.padding_idx is not None:
             return part.padding_idx + 1
     return 0
+
+
+def _asked(cutter: Cutter, classes: Sequence[str]) -> str:
+    return repr((*cutter.template, cutter.special, *classes))
 
 
 def _unknown(tokenizer: Any) -> str:
