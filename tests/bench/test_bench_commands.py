@@ -67,3 +67,10 @@ def test_an_unknown_part_is_refused_in_a_sentence():
     result = run(app, ["bench", "train", "--part", "recurent"])
     assert result.exit_code == 2
     assert "recurrent" in result.stderr
+
+
+@pytest.mark.parametrize("command", ["transformer", "passes", "peers", "families"])
+def test_a_transformer_is_measured_where_it_is_asked_to_be(command):
+    refused = run(app, ["bench", command, "--device", "nowhere"])
+    assert refused.exit_code == 2
+    assert "The device 'nowhere' cannot be used here" in " ".join(refused.stderr.split())

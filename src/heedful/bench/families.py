@@ -61,6 +61,7 @@ def train_families(
     *,
     vectors: Path | None = None,
     seed: int = 0,
+    device: str | torch.device = "cpu",
 ) -> Iterator[Trained]:
     """Train each of these in a folder of its own in `out`, and test it; what is there is only read."""
     for family in families:
@@ -70,14 +71,20 @@ def train_families(
         if not result.exists():
             with one_thread(), torch.random.fork_rng(devices=[]):
                 torch.manual_seed(seed)
-                found = train_family(family, corpus, out / family, vectors=vectors, seed=seed)
+                found = train_family(family, corpus, out / family, vectors=vectors, seed=seed, device=device)
             with write_atomically(result) as file:
                 json.dump(asdict(found), file, indent=1)
         yield Trained(**json.loads(result.read_text(encoding="utf-8")))
 
 
 def train_family(
-    family: str, corpus: Corpus, folder: Path, *, vectors: Path | None = None, seed: int = 0
+    family: str,
+    corpus: Corpus,
+    folder: Path,
+    *,
+    vectors: Path | None = None,
+    seed: int = 0,
+    device: str | torch.device = "cpu",
 ) -> Trained:
     """Train one family, save it, load it again, and test it."""
     try:
@@ -91,17 +98,17 @@ def train_family(
             network: Any = transformers.BertForSequenceClassification.from_pretrained(
                 where, local_files_only=True, **_classes(corpus)
             )
-            epochs, dev = _train_top(network, tokenizer, corpus, seed=seed)
+            epochs, dev = _train_top(network.to(device), tokenizer, corpus, seed=seed)
         else:
             words = _vocabulary(corpus, vectors)
             tokenizer = _whole_words(words, opens=family in ("bert", "modernbert"))
             network = _network(family, tokenizer, _classes(corpus))
             if vectors is not None:
                 _begin_with(network.get_input_embeddings(), words, vectors)
-            epochs, dev = _train(network, tokenizer, corpus, seed=seed)
+            epochs, dev = _train(network.to(device), tokenizer, corpus, seed=seed)
         network.eval().save_pretrained(folder)
         tokenizer.save_pretrained(folder)
-    subject = load_transformer(folder)
+    subject = load_transformer(folder, device=str(device))
     test = corpus.split("test")
     decided = decide_all(subject, list(test.texts))
     return Trained(
@@ -237,7 +244,7 @@ def _train(network: Any, tokenizer: Any, corpus: Corpus, *, seed: int) -> tuple[
         inputs = _padded([ids[split][row] for row in rows], tokenizer.pad_token_id)
         if network.training:
             inputs["input_ids"] = _with_unknown(inputs["input_ids"], tokenizer, draw)
-        found: Tensor = network(**inputs).logits
+        found: Tensor = network(**_to(network.device, inputs)).logits
         return found
 
     lengths = {name: np.array([len(one) for one in own]) for name, own in ids.items()}
@@ -254,7 +261,7 @@ def _train_top(network: Any, tokenizer: Any, corpus: Corpus, *, seed: int) -> tu
     def logits(split: str, rows: NDArray[np.int64]) -> Tensor:
         states = nn.utils.rnn.pad_sequence([seen[split][row] for row in rows], batch_first=True)
         there = torch.arange(states.shape[1]) < torch.tensor([len(seen[split][row]) for row in rows])[:, None]
-        given = layer(states, attention_mask=there[:, None, None])
+        given = layer(states, attention_mask=there[:, None, None].to(states.device))
         states = given[0] if isinstance(given, tuple) else given
         found: Tensor = network.classifier(network.bert.pooler(states))
         return found
@@ -280,7 +287,7 @@ def _learn(
     """Fit `logits(split, rows)`; gives the epoch that is right most often on dev, with its weights back."""
     learning = [value for value in learner.parameters() if value.requires_grad]
     adam = torch.optim.AdamW(learning, lr=rate, weight_decay=0.01)
-    right_ones = torch.from_numpy(labels["train"])
+    right_ones = torch.from_numpy(labels["train"]).to(learning[0].device)
     steps = epochs * -(-len(right_ones) // BATCH)
     schedule = torch.optim.lr_scheduler.OneCycleLR(adam, rate, total_steps=steps)
     best: tuple[float, int, dict[str, Tensor]] = (-1.0, 0, {})
@@ -299,7 +306,7 @@ def _learn(
         learner.eval()
         with torch.no_grad():
             right = sum(
-                int((logits("dev", rows).argmax(1).numpy() == labels["dev"][rows]).sum())
+                int((logits("dev", rows).argmax(1).cpu().numpy() == labels["dev"][rows]).sum())
                 for rows in _batches(lengths["dev"])
             ) / len(labels["dev"])
         if right > best[0]:
@@ -328,13 +335,17 @@ def _padded(ids: Sequence[Sequence[int]], pad: int) -> dict[str, Tensor]:
     }
 
 
+def _to(device: torch.device, inputs: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    return {name: values.to(device) for name, values in inputs.items()}
+
+
 @torch.no_grad()
 def _states_below(network: Any, tokenizer: Any, texts: Sequence[str]) -> list[Tensor]:
     """What the last layer is given (L,H) of each text."""
     ids = tokenizer(list(texts), truncation=True)["input_ids"]
     found: list[Tensor] = [torch.empty(0)] * len(ids)
     for rows in _batches(np.array([len(one) for one in ids])):
-        inputs = _padded([ids[row] for row in rows], tokenizer.pad_token_id)
+        inputs = _to(network.device, _padded([ids[row] for row in rows], tokenizer.pad_token_id))
         states = network.bert(**inputs, output_hidden_states=True).hidden_states[-2]
         for place, row in enumerate(rows):
             found[row] = states[place, : len(ids[row])].clone()

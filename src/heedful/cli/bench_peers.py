@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from heedful.cli.options import AsJson, DataDir, Seed, count
+from heedful.cli.options import AsJson, DataDir, Device, Seed, count
 from heedful.cli.output import print_json, print_table, progress, say
 from heedful.cli.stopping import can_be_stopped
 
@@ -19,6 +19,7 @@ def peers(
     samples: Annotated[int, count(least=80, help="Changed texts for a Shapley value or LIME.")] = 240,
     rounds: Annotated[int, count(help="Rounds of each comparison; the least counts.")] = 1,
     data_dir: DataDir = None,
+    device: Device = "cpu",
     as_json: AsJson = False,
 ) -> None:
     """Compare with Captum, SHAP, LIME and Interpreto: seconds, evaluations, and agreement of the numbers.
@@ -32,10 +33,12 @@ def peers(
     from heedful.bench.peers import Peers, missing_peers
     from heedful.bench.transformer import packaged_classifier
     from heedful.data.named import load_data
+    from heedful.training.devices import find_device
     from heedful.training.model_by_name import open_of_hub
 
+    where = find_device(device)
     chosen = list(load_data(corpus, data_dir=data_dir, learn=False).split("test").texts[:texts])
-    subject = packaged_classifier() if model is None else open_of_hub(model)
+    subject = packaged_classifier(device=where) if model is None else open_of_hub(model, device=device)
     missing = missing_peers()
     if missing:
         say(f"Not installed, and left out: {', '.join(missing)} (pip install 'heedful[peers]').")
@@ -91,6 +94,7 @@ def families(
     ),
     data_dir: DataDir = None,
     seed: Seed = 0,
+    device: Device = "cpu",
     as_json: AsJson = False,
 ) -> None:
     """Train a small transformer of each family, and a packaged encoder's top, and audit them.
@@ -104,13 +108,16 @@ def families(
     from heedful.auditing.whole import audit
     from heedful.bench.families import FAMILIES, train_families
     from heedful.data.named import load_data
+    from heedful.training.devices import find_device
 
+    where = find_device(device)
     texts = load_data(corpus, data_dir=data_dir)
     rows: list[dict[str, Any]] = []
     chosen = family or list(FAMILIES)
     kept = "What was trained and audited is kept: give the same command again to go on."
     with can_be_stopped(kept), progress("families", len(chosen)) as advance:
-        for found in train_families(texts, out / "models", chosen, vectors=vectors, seed=seed):
+        how: dict[str, Any] = {"vectors": vectors, "seed": seed, "device": where}
+        for found in train_families(texts, out / "models", chosen, **how):
             row = asdict(found)
             if audited:
                 said = audit(
@@ -119,6 +126,7 @@ def families(
                     out=out / found.family,
                     limit=audited,
                     seed=seed,
+                    device=device,
                 )
                 skill, better = said.verdict.skill, said.verdict.instead
                 row |= {

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from heedful.cli.options import AsJson, DataDir, Seed, count
+from heedful.cli.options import AsJson, DataDir, Device, Seed, count
 from heedful.cli.output import print_json, print_table
 
 
@@ -16,6 +16,7 @@ def transformer(
     texts: Annotated[int, count(least=4, help="Test texts.")] = 30,
     rounds: Annotated[int, count(help="Rounds of each comparison; the least counts.")] = 3,
     data_dir: DataDir = None,
+    device: Device = "cpu",
     as_json: AsJson = False,
 ) -> None:
     """Time reading texts without each word, and erasing in the last layer, beside the usual ways.
@@ -26,10 +27,12 @@ def transformer(
 
     from heedful.bench.transformer import measure_transformer, packaged_classifier
     from heedful.data.named import load_data
+    from heedful.training.devices import find_device
     from heedful.training.model_by_name import open_of_hub
 
+    where = find_device(device)
     chosen = list(load_data(corpus, data_dir=data_dir, learn=False).split("test").texts[:texts])
-    subject = packaged_classifier() if model is None else open_of_hub(model)
+    subject = packaged_classifier(device=where) if model is None else open_of_hub(model, device=device)
     found = measure_transformer(subject, chosen, rounds=rounds)
     if as_json:
         print_json({"schema": 1, **asdict(found), "share_of_products": found.share_of_products})
@@ -60,6 +63,7 @@ def passes(
     texts: Annotated[int, count(least=4, help="Test texts of the audit.")] = 100,
     data_dir: DataDir = None,
     seed: Seed = 0,
+    device: Device = "cpu",
     as_json: AsJson = False,
 ) -> None:
     """Count what a whole audit of a transformer reads, page included, in plain passes over its texts.
@@ -71,10 +75,15 @@ def passes(
     from heedful.bench.minilm import learnt_minilm
     from heedful.bench.passes import audit_passes
     from heedful.data.named import load_data
+    from heedful.training.devices import find_device
     from heedful.training.model_by_name import open_of_hub
 
+    where = find_device(device)
     chosen = load_data(corpus, data_dir=data_dir)
-    subject = learnt_minilm(chosen, seed=seed) if model is None else open_of_hub(model)
+    if model is None:
+        subject = learnt_minilm(chosen, seed=seed, device=where)
+    else:
+        subject = open_of_hub(model, device=device)
     found = audit_passes(subject, chosen, texts=texts, seed=seed)
     if as_json:
         print_json({"schema": 1, **asdict(found), "total": found.total})
