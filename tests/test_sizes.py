@@ -3,10 +3,13 @@
 import inspect
 import itertools
 import math
+import re
 from dataclasses import fields, replace
 from typing import get_args, get_origin
 
+import numpy as np
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from typer.models import OptionInfo
@@ -106,13 +109,30 @@ def test_too_many_is_one_sentence_before_any_work():
         assert "less than or equal to 10" in done.stderr
 
 
-def test_want_of_memory_is_one_sentence(monkeypatch):
-    def greedy(*_, **__):
-        raise MemoryError("Unable to allocate 7.28 TiB")
+def of_a_device():
+    raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20.00 GiB")
 
-    monkeypatch.setattr(Commands, "resolve_command", greedy)
+
+@pytest.mark.parametrize(
+    ("greedy", "said"),
+    [
+        (lambda: np.empty(2**57), r"\(Unable to allocate 1.00 EiB"),
+        (lambda: torch.empty(2**57, dtype=torch.float64), r"\(can't allocate memory: you tried to allocate 1152"),
+        (of_a_device, r"\(CUDA out of memory. Tried to allocate 20.00 GiB"),
+    ],
+)
+def test_want_of_memory_is_one_sentence(monkeypatch, greedy, said):
+    monkeypatch.setattr(Commands, "resolve_command", lambda *_: greedy())
     done = CliRunner().invoke(app, ["data", "list"])
     assert done.exit_code == 2
-    assert done.stderr.startswith(
-        "heedful: There is not enough memory for this (Unable to allocate 7.28 TiB)"
-    )
+    assert re.match(f"heedful: There is not enough memory for this {said}", done.stderr)
+    assert done.stderr.endswith("ask for less at a time.\n")
+
+
+def test_another_error_at_runtime_is_not_called_want_of_memory(monkeypatch):
+    def wrong(*_):
+        raise RuntimeError("mat1 and mat2 shapes cannot be multiplied")
+
+    monkeypatch.setattr(Commands, "resolve_command", wrong)
+    with pytest.raises(RuntimeError, match="shapes cannot be multiplied"):
+        CliRunner().invoke(app, ["data", "list"], catch_exceptions=False)

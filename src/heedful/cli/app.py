@@ -62,6 +62,13 @@ def _allowed(words: Sequence[str]) -> tuple[list[str], list[str]]:
 _NAMES = frozenset((errno.ENAMETOOLONG, errno.ELOOP, errno.ENOTDIR, errno.EACCES, errno.EPERM))
 
 
+def _wants_memory(error: Exception) -> bool:
+    """Whether memory was refused; torch says so by a RuntimeError, and need not be imported to know it."""
+    if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
+        return True
+    return any(words in str(error) for words in ("can't allocate memory", "not enough memory"))
+
+
 class Commands(TyperGroup):
     """A group of commands that says a user's mistake in one sentence instead of a traceback.
 
@@ -102,8 +109,11 @@ class Commands(TyperGroup):
                 raise
             name = os.fsdecode(error.filename)[:200]
             self._refuse(UserError(f"{name} cannot be opened ({error.strerror}): choose another place."))
-        except MemoryError as error:
-            self._refuse(UserError(f"There is not enough memory for this ({error}): ask for less at a time."))
+        except (MemoryError, RuntimeError) as error:
+            if not _wants_memory(error):
+                raise
+            told = str(error).rpartition("DefaultCPUAllocator: ")[2]  # without torch's place in its source
+            self._refuse(UserError(f"There is not enough memory for this ({told}): ask for less at a time."))
         except UserError as error:
             self._refuse(error)
 
