@@ -20,6 +20,7 @@ from heedful.data.tables.unpacking import is_there
 from heedful.errors import UserError, nearest
 
 _PEEKED_ROWS = 200
+_PEEKED, _PEEKED_ENDS = 2**24, 2**13  # characters of them in all, and of the beginning and end of a cell
 _UNLABELLED_FOLDERS = frozenset(("unsup", "unsupervised", "unlabelled", "unlabeled"))
 _HUGGING_FACE_FILES = ("dataset_dict.json", "dataset_info.json")
 
@@ -124,8 +125,18 @@ def _columns(table: Table, **said: str | None) -> Columns:
 def _peek(table: Table) -> Peek:
     def peek() -> dict[str, list[object]]:
         named = [name for name in table.columns if name]
-        first = [cells for _, cells in islice(table.rows(named), _PEEKED_ROWS)] if named else []
-        return {name: [cells[place] for cells in first] for place, name in enumerate(named)}
+        found: dict[str, list[object]] = {name: [] for name in named}
+        left = _PEEKED
+        for _, cells in islice(table.rows(named), _PEEKED_ROWS) if named else ():
+            for name, cell in zip(named, cells, strict=True):
+                text = isinstance(cell, str)
+                if text and len(cell) > 2 * _PEEKED_ENDS:
+                    cell = cell[:_PEEKED_ENDS] + cell[-_PEEKED_ENDS:]
+                found[name].append(cell)
+                left -= len(cell) if text else 1
+            if left < 0:
+                break
+        return found
 
     return peek
 

@@ -208,9 +208,21 @@ def _check_values(what: str, values: Any, kind: type = object) -> None:
     """There must be a list of values of this kind, with something in it and nothing twice."""
     if not isinstance(values, list | tuple) or not values:
         raise UserError(f"{what} must be a list of values to try, but it is {values!r}.")
-    for place, value in enumerate(values):
+    if len(values) > MOST_CELLS:
+        raise UserError(f"A study has at most {MOST_CELLS:,} cells, but there are {len(values):,} of {what}.")
+    seen = set()
+    for value in values:
         if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
             wanted = {str: "texts", float: "numbers"}.get(kind, "whole numbers")
             raise UserError(f"{what} must be {wanted}, but there is {value!r}.")
-        if value in values[:place]:
+        key = _hashable(value)
+        if key in seen:
             raise UserError(f"{what} has {value!r} twice: say it once.")
+        seen.add(key)
+
+
+def _hashable(value: Any) -> Any:
+    """The same for equal values, also for lists and tables."""
+    if isinstance(value, dict):
+        return frozenset((name, _hashable(own)) for name, own in value.items())
+    return tuple(map(_hashable, value)) if isinstance(value, list | tuple) else value

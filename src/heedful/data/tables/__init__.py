@@ -5,16 +5,19 @@ whatever is wrong with it is said with its line, and no file, however small, can
 without end.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from heedful.data.tables.excel import open_excel
 from heedful.data.tables.json_lines import open_json_lines
+from heedful.data.tables.lines import LONGEST
 from heedful.data.tables.parquet import open_parquet
 from heedful.data.tables.separated import open_separated
 from heedful.data.tables.shards import ENDING, open_shards, shards_in
 from heedful.data.tables.table import Cells, Table
-from heedful.data.tables.unpacking import check_there, is_there, shortened
+from heedful.data.tables.unpacking import HARMLESS, check_there, is_there, refuse_expansion, shortened
 from heedful.errors import UserError
 
 _TEXT_FORMATS = {
@@ -49,10 +52,32 @@ def open_table(path: Path, *, encoding: str | None = None) -> Table:
         raise UserError(f"{path} knows its encoding itself: leave out --encoding.")
     else:
         table = open_shards(path) if path.is_dir() else _OTHER_FORMATS[ending](path)
-    twice = sorted({name for name in table.columns if name and table.columns.count(name) > 1})
+    twice = sorted(name for name, count in Counter(table.columns).items() if name and count > 1)
     if twice:
         raise UserError(f"{path} has more than one column named {shortened(twice[0])!r}: rename all but one.")
-    return table
+    return _bounded(table)
+
+
+def _bounded(table: Table) -> Table:
+    """The same table, which refuses what no texts are as it is met: a field without end, or over and over."""
+
+    def rows(names: Sequence[str]) -> Iterator[tuple[int, Cells]]:
+        files = shards_in(table.path) if table.path.is_dir() else [table.path]
+        size, total = sum(file.stat().st_size for file in files), 0
+        for number, cells in table.rows(names):
+            for cell in cells:
+                if isinstance(cell, str):
+                    if len(cell) > LONGEST:
+                        raise UserError(
+                            f"{table.path} has more than {LONGEST:,} characters in one field of "
+                            f"{table.place} {number:,}: is it a file of texts, one a row?"
+                        )
+                    total += len(cell)
+            if total > HARMLESS:
+                refuse_expansion(table.path, size, total)
+            yield number, cells
+
+    return replace(table, rows=rows)
 
 
 def table_rows(path: Path, names: Sequence[str]) -> Iterator[tuple[int, Cells]]:

@@ -33,7 +33,8 @@ def open_excel(path: Path) -> Table:
         columns = next(_rows_of(book[sheet]))[1]
 
     def rows(names: Sequence[str]) -> Iterator[tuple[int, Cells]]:
-        places = [columns.index(name) for name in names]
+        at = {name: place for place, name in enumerate(columns)}
+        places = [at[name] for name in names]
         with _workbook(path) as book:
             walk = _rows_of(book[sheet])
             next(walk)

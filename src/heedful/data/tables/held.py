@@ -1,10 +1,12 @@
 """Tables in memory: a DataFrame, an Arrow table, a dictionary of columns, records, or texts with labels."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
 from heedful.data.tables.table import Cells, Table
+from heedful.data.tables.unpacking import shortened
 from heedful.errors import UserError, listed
 
 TEXT, LABEL = "text", "label"
@@ -61,9 +63,11 @@ def _texts(texts: Any, labels: Any) -> Table:
 
 def _table(called: str, columns: Mapping[Any, Any], named: Iterable[Any] = ()) -> Table:
     names = [str(name) for name in (named if len(list(named)) else columns)]
-    twice = sorted({name for name in names if names.count(name) > 1})
+    twice = sorted(name for name, count in Counter(names).items() if count > 1)
     if twice:
-        raise UserError(f"{called} has more than one column named {twice[0]!r}: rename all but one.")
+        raise UserError(
+            f"{called} has more than one column named {shortened(twice[0])!r}: rename all but one."
+        )
     for name, column in columns.items():
         if not _is_column(column):
             raise UserError(

@@ -28,7 +28,8 @@ def open_separated(path: Path, encoding: str | None = None) -> Table:
     columns = [name.strip() for name in header]
 
     def rows(names: Sequence[str]) -> Iterator[tuple[int, Cells]]:
-        places = [columns.index(name) for name in names]
+        at = {name: place for place, name in enumerate(columns)}
+        places = [at[name] for name in names]
         pick = itemgetter(*places) if len(places) > 1 else lambda record: (record[places[0]],)
         for line, record in islice(_records(path, known, separator), 1, None):
             if len(record) != len(columns):

@@ -91,8 +91,8 @@ def refuse_expansion(path: Path, packed: int, unpacked: int) -> None:
     """Refuse a file of `packed` bytes that unpacks to so many times its size that no texts can be in it."""
     if unpacked > HARMLESS and unpacked > MOST_EXPANSION * packed:
         raise UserError(
-            f"{path} unpacks to more than {MOST_EXPANSION} times its size, as texts never do: unpack it "
-            "yourself if it is meant so."
+            f"{path} unpacks to more than {MOST_EXPANSION} times its size, as texts never do: if it is meant "
+            "so, write it as plain CSV."
         )
 
 
