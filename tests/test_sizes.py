@@ -117,7 +117,10 @@ def of_a_device():
     ("greedy", "said"),
     [
         (lambda: np.empty(2**57), r"\(Unable to allocate 1.00 EiB"),
-        (lambda: torch.empty(2**57, dtype=torch.float64), r"\(can't allocate memory: you tried to allocate 1152"),
+        (
+            lambda: torch.empty(2**57, dtype=torch.float64),
+            r"\(can't allocate memory: you tried to allocate 1152",
+        ),
         (of_a_device, r"\(CUDA out of memory. Tried to allocate 20.00 GiB"),
     ],
 )

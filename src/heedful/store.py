@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Self
 from heedful.errors import UserError
 from heedful.files import check_folder, locked, write_atomically
 from heedful.records.rows import append_rows, count_rows, read_parts
+from heedful.records.stored import read_json
 
 if TYPE_CHECKING:
     import pandas
@@ -60,7 +61,7 @@ class Store:
         if not path.exists():
             return None
         try:
-            return dict(json.loads(path.read_text(encoding="utf-8")))
+            return dict(read_json(path))
         except (ValueError, TypeError) as error:
             raise UserError(
                 f"{path} is damaged ({error}): remove {self.folder}, or choose another place."
@@ -158,7 +159,7 @@ class Stage:
         if not path.exists():
             return None
         try:
-            return json.loads(path.read_text(encoding="utf-8"))
+            return read_json(path)
         except ValueError as error:
             raise UserError(f"{path} is damaged ({error}): remove it, and it is made again.") from None
 

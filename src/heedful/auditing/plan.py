@@ -17,6 +17,7 @@ from heedful.data.encoded import EncodedTexts
 from heedful.errors import LARGEST_SEED, UserError, check_seed, choose_from
 from heedful.files import check_folder, write_atomically
 from heedful.models.subject import gives
+from heedful.records.stored import read_json
 from heedful.settings import MOST_SEEDS, check_sizes, setting, settings_from
 from heedful.trials.rankings.ranking import Ranking
 from heedful.trials.stream import MOST_SUMMED, sample_rows
@@ -164,7 +165,7 @@ def begun_in(folder: Path, asked: Mapping[str, Any]) -> dict[str, Any] | None:
     if not path.exists():
         return None
     try:
-        known = dict(json.loads(path.read_text(encoding="utf-8")))
+        known = dict(read_json(path))
     except (ValueError, TypeError) as error:
         raise UserError(f"{path} is damaged ({error}): remove {folder}, or choose another place.") from None
     if known.get("schema") != SCHEMA:

@@ -31,6 +31,7 @@ from heedful.files import write_atomically
 from heedful.models.embeddings import read_vectors
 from heedful.models.pretrained import quietly
 from heedful.models.transformers import load_transformer
+from heedful.records.stored import load_json
 from heedful.training.devices import one_thread
 
 FAMILIES = ("bert", "modernbert", "gpt2", "llama", "t5", "minilm")
@@ -74,7 +75,7 @@ def train_families(
                 found = train_family(family, corpus, out / family, vectors=vectors, seed=seed, device=device)
             with write_atomically(result) as file:
                 json.dump(asdict(found), file, indent=1)
-        yield Trained(**json.loads(result.read_text(encoding="utf-8")))
+        yield Trained(**load_json(result))
 
 
 def train_family(

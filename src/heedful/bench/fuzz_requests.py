@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from heedful.bench.serve import HOST, serving
+from heedful.records.stored import parse_json
 
 Damage = Callable[[bytes, np.random.Generator], bytes]
 PATIENCE = 20.0  # seconds, beyond which no answer is a hang
@@ -82,6 +83,6 @@ def _ask(port: int, request: bytes, *, patience: float = PATIENCE) -> tuple[int,
 
 def _means(body: bytes) -> Any:
     try:
-        return json.loads(body)
-    except (ValueError, RecursionError):
+        return parse_json(body)
+    except ValueError:
         return None

@@ -18,6 +18,7 @@ from heedful.bench.minilm import learnt_minilm
 from heedful.data.corpus import Corpus
 from heedful.data.named import load_data
 from heedful.files import write_atomically
+from heedful.records.stored import load_json
 from heedful.training.from_corpus import train
 
 CORPORA = ("sst", "imdb", "20news-1", "agnews")
@@ -44,7 +45,7 @@ def readings(
                 found = _read_halves(corpus, model, seed)
                 with write_atomically(path) as file:
                     json.dump({"corpus": source, "model": model, "seed": seed, "halves": found}, file)
-            rows.append(json.loads(path.read_text(encoding="utf-8")))
+            rows.append(load_json(path))
             done()
     return Found({"readings": rows}, (_table(rows),))
 

@@ -20,6 +20,7 @@ from heedful.data.vocabulary import Vocabulary
 from heedful.data.words import TextsWords, WordRules, split_texts
 from heedful.errors import UserError
 from heedful.files import folder_atomically, write_atomically
+from heedful.records.stored import read_json
 
 _SCHEMA = "heedful.encoded"
 _VERSION = 1
@@ -238,7 +239,7 @@ class _GrowingFile:
 
 def _read_names(folder: Path) -> list[str]:
     try:
-        content = json.loads((folder / "encoded.json").read_text(encoding="utf-8"))
+        content = read_json(folder / "encoded.json")
     except (FileNotFoundError, NotADirectoryError):
         raise UserError(f"There are no encoded texts in {folder}: give a folder of encode_texts.") from None
     except ValueError:  # not JSON, or not UTF-8

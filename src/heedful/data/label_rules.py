@@ -7,7 +7,6 @@
 The classes are called as a model with several labels, or a regression at a threshold, calls its own.
 """
 
-import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from typing import Any
 
 from heedful.data.tables.table import Table
 from heedful.errors import UserError
+from heedful.records.stored import parse_json
 
 _NO = frozenset(("0", "0.0", "false", "no", "n", "f", "-1"))
 _YES = frozenset(("1", "1.0", "true", "yes", "y", "t"))
@@ -88,7 +88,7 @@ def labels_in(cell: Any) -> list[str]:
     """The labels that a cell names."""
     if isinstance(cell, str) and cell.strip().startswith("["):
         try:
-            cell = json.loads(cell.replace("'", '"'))
+            cell = parse_json(cell.replace("'", '"'))
         except ValueError:
             cell = cell.strip().strip("[]")
     if isinstance(cell, str):

@@ -17,6 +17,7 @@ from heedful.data.outgrowing import text_chunks
 from heedful.data.words import TextsWords, WordRules, split_texts
 from heedful.errors import UserError
 from heedful.files import write_atomically
+from heedful.records.stored import read_json
 
 PADDING_ID, UNKNOWN_ID = 0, 1
 SPECIAL = ("<pad>", "<unk>")
@@ -130,7 +131,7 @@ class _Ids(dict[str, int]):
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = read_json(path)
     except FileNotFoundError:
         raise UserError(f"There is no vocabulary at {path}: give the path of a saved one.") from None
     except ValueError:  # not JSON, or not UTF-8

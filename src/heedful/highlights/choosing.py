@@ -5,7 +5,6 @@ Without an audit a small one of its own is made, on some of the texts that are t
 needs no labels. Where no map may be shown, words are painted by their measured changes alone (`CHANGES`).
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +20,7 @@ from heedful.auditing.rule import CARE, FAITHFUL, ClassReading, Reading
 from heedful.errors import UserError, choose_from
 from heedful.models.subject import Subject, gives
 from heedful.records import Finding
+from heedful.records.stored import read_json
 from heedful.trials.erasure.rereading import deletion_is_erasure
 from heedful.trials.rankings.named import brought_by
 from heedful.trials.rankings.ranking import Ranking
@@ -136,8 +136,8 @@ def _choice(
 def _check_same(audit: Audit, subject: Subject) -> None:
     path = audit.folder / PLAN
     try:
-        asked = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+        asked = dict(read_json(path))
+    except (OSError, ValueError, TypeError) as error:
         raise UserError(f"{path} cannot be read ({error}): audit again.") from None
     # What a module answers to a few of its texts may follow its parameters' digest.
     if str(asked.get("subject")).split("-")[0] != digest_of(subject):

@@ -11,6 +11,7 @@ from heedful.errors import UserError, listed
 from heedful.files import write_atomically
 from heedful.highlights.page import page_parts
 from heedful.highlights.result import SCHEMA, About, Highlight, flat, unflat
+from heedful.records.stored import parse_json
 
 ROWS = 2000  # of a group in Parquet
 ABOUT = b"heedful.highlights"
@@ -45,7 +46,7 @@ def read_parquet(path: str | Path) -> tuple[About, list[Highlight]]:
         raise UserError(f"{path} is no Parquet file with highlights: those can be loaded again.")
     try:
         table = pq.read_table(path)
-        about = json.loads((table.schema.metadata or {})[ABOUT])
+        about = parse_json((table.schema.metadata or {})[ABOUT])
         if about.pop("schema") != SCHEMA:
             raise UserError(f"{path} was written by another version of heedful: highlight again.")
         return About.from_dict(about), [unflat(row) for row in table.to_pylist()]

@@ -36,6 +36,7 @@ from heedful.highlights.result import About, Highlight, Highlights, flat, unflat
 from heedful.highlights.strength import WAYS
 from heedful.highlights.texts import Survey, Texts, has_words, open_texts, survey
 from heedful.models.subject import Subject
+from heedful.records.stored import parse_json
 from heedful.store import Stage, Store
 from heedful.training.model_by_name import Asked
 from heedful.training.opening import open_any
@@ -311,7 +312,7 @@ def kept_items(stage: Stage, keys: Sequence[str]) -> Iterator[Highlight]:
     """The highlights of these pieces, one piece in memory at a time."""
     for key in keys:
         for row in stage.rows([key])["item"]:
-            yield unflat(json.loads(row))
+            yield unflat(parse_json(row))
 
 
 def _count(items: Iterator[Highlight]) -> tuple[int, int, int]:

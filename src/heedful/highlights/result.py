@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
 from heedful.errors import UserError
+from heedful.records.stored import parse_json
 
 if TYPE_CHECKING:
     import pandas
@@ -195,6 +196,6 @@ def flat(item: Highlight) -> dict[str, Any]:
 def unflat(row: Mapping[str, Any]) -> Highlight:
     """What `flat` made."""
     content = dict(row)
-    content["marks"] = json.loads(content.pop("highlights"))
-    content["flip"] = json.loads(content["flip"]) if content["flip"] else None
+    content["marks"] = parse_json(content.pop("highlights"))
+    content["flip"] = parse_json(content["flip"]) if content["flip"] else None
     return Highlight.from_dict(content)

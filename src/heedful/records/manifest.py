@@ -16,6 +16,7 @@ from typing import Any
 
 from heedful.errors import UserError
 from heedful.files import write_atomically
+from heedful.records.stored import read_json
 
 MANIFEST = "manifest.json"
 _SCHEMA = 1
@@ -44,9 +45,9 @@ def checked_manifest(folder: Path) -> Manifest | None:
     if not path.exists():
         return None
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = read_json(path)
         schema, files, made = content["schema"], dict(content["files"]), dict(content["made"])
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+    except (OSError, ValueError, KeyError, TypeError):
         raise UserError(f"{path} is damaged: so it cannot be checked whether {folder} was changed.") from None
     if schema != _SCHEMA:
         raise UserError(f"{path} was written by another version of heedful, which may read it.")

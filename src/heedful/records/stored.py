@@ -1,4 +1,7 @@
-"""JSON on disk, with what it is and which version: an old or damaged file says so in one sentence."""
+"""JSON on disk, with what it is and which version: an old or damaged file says so in one sentence.
+
+All JSON that somebody may have changed is read here: brackets without end are a damage as any other.
+"""
 
 import json
 from collections.abc import Mapping
@@ -7,6 +10,8 @@ from typing import Any
 
 from heedful.errors import UserError
 from heedful.files import write_atomically
+
+DEEPEST = 100  # brackets within brackets
 
 
 def save_json(path: str | Path, content: Mapping[str, Any]) -> Path:
@@ -17,10 +22,37 @@ def save_json(path: str | Path, content: Mapping[str, Any]) -> Path:
     return Path(path)
 
 
+def parse_json(text: str | bytes) -> Any:
+    """What JSON says; a ValueError where it is none, or is nested deeper than anything that was written."""
+    text = text.decode("utf-8") if isinstance(text, bytes) else text
+    try:
+        found = json.loads(text)
+    except RecursionError:
+        raise ValueError("it is nested too deep") from None
+    if text.count("[") + text.count("{") > DEEPEST and _is_deep(found):
+        raise ValueError("it is nested too deep")
+    return found
+
+
+def read_json(path: str | Path) -> Any:
+    """What a file of JSON says, or a ValueError."""
+    return parse_json(Path(path).read_text(encoding="utf-8"))
+
+
+def _is_deep(found: Any) -> bool:
+    level = [found]
+    for _ in range(DEEPEST):
+        within = (value.values() if isinstance(value, dict) else value for value in level)
+        level = [own for values in within for own in values if isinstance(own, list | dict)]
+        if not level:
+            return False
+    return True
+
+
 def load_json(path: str | Path) -> dict[str, Any]:
     """Read what `save_json` wrote."""
     try:
-        content = json.loads(Path(path).read_text(encoding="utf-8"))
+        content = read_json(path)
     except FileNotFoundError:
         raise UserError(f"There is no file {path}.") from None
     except IsADirectoryError:

@@ -16,6 +16,7 @@ from heedful.drawing import draw_to
 from heedful.errors import UserError
 from heedful.files import write_atomically
 from heedful.records import Claim
+from heedful.records.stored import read_json
 from heedful.study import learnt
 from heedful.study.workbench import Bench
 
@@ -103,12 +104,15 @@ class Reproduction:
         """Read what `save` wrote."""
         folder = Path(folder)
         try:
-            content = json.loads((folder / "experiment.json").read_text(encoding="utf-8"))
+            content = read_json(folder / "experiment.json")
+            tables = {name: pd.read_parquet(folder / f"{name}.parquet") for name in content["tables"]}
+            claims = tuple(Claim.from_dict(claim) for claim in content["claims"])
+            about = {name: content[name] for name in ("name", "title", "source", "quick")}
         except FileNotFoundError:
             raise UserError(f"{folder} holds no experiment: `heedful reproduce NAME` makes one.") from None
-        tables = {name: pd.read_parquet(folder / f"{name}.parquet") for name in content["tables"]}
-        claims = tuple(Claim.from_dict(claim) for claim in content["claims"])
-        about = {name: content[name] for name in ("name", "title", "source", "quick")}
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            reason = (str(error).splitlines() or ["?"])[0]
+            raise UserError(f"{folder} is damaged ({reason}): reproduce it again.") from None
         asked = content.get("asked", "")  # the first records have none
         return Reproduction(**about, tables=tables, claims=claims, folder=folder, asked=asked)
 

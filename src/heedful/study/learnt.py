@@ -4,7 +4,6 @@ A model has learnt if the accuracy of its runs, taken as one share of the test t
 the largest class with its whole Wilson interval. (The dev split stands in where there is no test split.)
 """
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +14,7 @@ import pandas as pd
 
 from heedful.data.corpus import Corpus
 from heedful.records import Claim, wilson_interval
+from heedful.records.stored import load_json
 from heedful.records.wording import in_percent
 
 TABLE = "models"  # what the table of accuracies is called in an experiment's folder
@@ -23,7 +23,7 @@ GROUP = ["corpus", "model", "setting"]
 
 def run_row(result: Path, texts: Corpus, **about: Any) -> dict[str, Any]:
     """One run, of its result file: what it reached, and the share of the largest class of the same texts."""
-    reached = json.loads(result.read_text(encoding="utf-8"))
+    reached = load_json(result)
     split = "dev" if reached["test_accuracy"] is None else "test"
     labels = np.asarray(texts.split(split).labels)
     return {

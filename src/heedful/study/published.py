@@ -22,6 +22,7 @@ from heedful import __version__
 from heedful.errors import UserError
 from heedful.files import folder_atomically
 from heedful.records import Claim
+from heedful.records.stored import read_json
 from heedful.study import learnt
 from heedful.study.experiment import Experiment, Reproduction, Tables
 
@@ -126,7 +127,7 @@ def _write(table: pd.DataFrame, stem: Path) -> None:
 
 def _read(place: Path) -> Published:
     try:
-        about = json.loads((place / ABOUT).read_text(encoding="utf-8"))
+        about = read_json(place / ABOUT)
         tables = {name: _table(place / name, kinds) for name, kinds in about["tables"].items()}
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise UserError(f"{place} is damaged ({str(error).splitlines()[0]}): publish it again.") from None

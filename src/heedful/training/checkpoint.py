@@ -12,6 +12,7 @@ from torch import Tensor
 
 from heedful.errors import UserError
 from heedful.files import write_atomically
+from heedful.records.stored import parse_json
 
 FORMAT = "1"
 
@@ -55,7 +56,7 @@ class Checkpoint:
                 for key in file.keys():  # noqa: SIM118 (the file is not a mapping)
                     group, name = key.split("/", 1)
                     groups[group][name] = file.get_tensor(key)
-            return Checkpoint(**{**groups, **json.loads(metadata["facts"])})
+            return Checkpoint(**{**groups, **parse_json(metadata["facts"])})
         except UserError:
             raise
         except (SafetensorError, OSError, KeyError, TypeError, ValueError) as error:

@@ -37,6 +37,7 @@ from heedful.records.manifest import (
     file_digest,
     write_manifest,
 )
+from heedful.records.stored import load_json
 from heedful.records.wording import in_percent
 from heedful.settings import read_toml, settings_from, to_toml
 from heedful.training.devices import find_device
@@ -206,11 +207,11 @@ def load_run(folder: str | Path, *, device: str = "cpu", parts: Sequence[type] =
         # From the folder itself: a run needs no network, and nobody else's files.
         settings = replace(settings, pretrained=str(folder / ENCODER))
     model = build_model(settings, vocabulary, recipe.classes, rules=recipe.words)
+    result = load_json(folder / RESULT)
     network = {name: value for name, value in model.state_dict().items() if name.startswith(NETWORK)}
     try:
         model.load_state_dict({**network, **load_file(folder / WEIGHTS)})
         history = pd.read_parquet(folder / HISTORY)
-        result = json.loads((folder / RESULT).read_text(encoding="utf-8"))
     except (SafetensorError, RuntimeError) as error:
         raise UserError(
             f"{folder / WEIGHTS} is damaged or of another model: {str(error).splitlines()[0]}"

@@ -20,6 +20,7 @@ from heedful.bench.truth.planting import GENERATED
 from heedful.data.named import check_source
 from heedful.errors import UserError
 from heedful.files import write_atomically
+from heedful.records.stored import load_json
 from heedful.study.processes import in_processes
 
 RESULTS, MODELS = "results.csv", "models"
@@ -81,7 +82,7 @@ def read_row(folder: Path, recipe: Recipe) -> dict[str, Any] | None:
     path = folder / MODELS / f"{recipe.key}.json"
     if not path.exists():
         return None
-    row: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    row = load_json(path)
     return row if row["digest"] == recipe.digest else None
 
 

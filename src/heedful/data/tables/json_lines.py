@@ -1,6 +1,5 @@
 """Tables of JSON lines: one object per line, whose keys are the columns."""
 
-import json
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
@@ -10,6 +9,7 @@ from heedful.data.tables.encodings import Encoding
 from heedful.data.tables.lines import encoding_of, lines
 from heedful.data.tables.table import Cells, Table, refuse_empty
 from heedful.errors import UserError
+from heedful.records.stored import parse_json
 
 PEEKED_OBJECTS = 100  # JSON lines have no header: the keys of this many first objects are taken for it
 
@@ -39,8 +39,8 @@ def _objects(path: Path, encoding: Encoding) -> Iterator[tuple[int, dict[str, An
         if not line.strip():
             continue
         try:
-            found = json.loads(line)
-        except (ValueError, RecursionError) as error:
+            found = parse_json(line)
+        except ValueError as error:
             raise UserError(
                 f"{path} must have one JSON object in each line, but line {number:,} is not JSON ({error})."
             ) from None

@@ -6,7 +6,6 @@ each is refused in one sentence, and so is whatever else is wrong with a folder.
 safetensors only, because reading a pickle runs what is in it; no code of the folder is ever run.
 """
 
-import json
 import re
 import struct
 import threading
@@ -23,6 +22,7 @@ from heedful.errors import MissingExtra, UserError, listed
 from heedful.models.pretrained import quietly
 from heedful.models.transformers.subject import TransformerSubject
 from heedful.models.transformers.tasks import check_task, class_names
+from heedful.records.stored import parse_json, read_json
 
 SECONDS, SECONDS_A_GIGABYTE = 120.0, 60.0  # that loading may take; a damaged folder may keep it busy for ever
 WAITING = 10  # times as long by the clock, where the processor has other work
@@ -201,13 +201,13 @@ def read_header(file: Path) -> dict[str, dict[str, Any]]:
             (length,) = struct.unpack("<Q", opened.read(8))
             if not 2 <= length <= min(size - 8, 2**27):
                 raise ValueError
-            header: dict[str, dict[str, Any]] = json.loads(opened.read(length))
+            header: dict[str, dict[str, Any]] = parse_json(opened.read(length))
         header.pop("__metadata__", None)
         ends = [int(entry["data_offsets"][1]) for entry in header.values()]
         if not header or max(ends) != size - 8 - length:
             raise ValueError
     # Whatever the bytes are, they must not be believed: wrong types and deep nesting included.
-    except (struct.error, ValueError, LookupError, TypeError, AttributeError, RecursionError, OSError):
+    except (struct.error, ValueError, LookupError, TypeError, AttributeError, OSError):
         raise _refused(
             file.parent, f"{file.name} is cut off or no safetensors file: copy or save it again"
         ) from None
@@ -337,8 +337,8 @@ def _refused(name: object, reason: str) -> UserError:
 
 def _json(path: Path) -> dict[str, Any]:
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, OSError, RecursionError) as fault:
+        found = read_json(path)
+    except (ValueError, OSError) as fault:
         raise _refused(path.parent, f"{path.name} is damaged ({_first_line(fault)})") from None
     if not isinstance(found, dict):
         raise _refused(path.parent, f"{path.name} is no table of settings")

@@ -7,7 +7,6 @@ them, the highest most important; what comes after is not read. `.npy` holds an 
 Axes: B texts of a batch, N items, or places of words.
 """
 
-import json
 import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from heedful.errors import UserError
+from heedful.records.stored import read_json
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +86,7 @@ def _array(path: Path) -> NDArray[np.float64]:
 
 
 def _lists(path: Path) -> NDArray[np.float64]:
-    rows = [np.asarray(row, dtype=np.float64) for row in json.loads(path.read_text(encoding="utf-8"))]
+    rows = [np.asarray(row, dtype=np.float64) for row in read_json(path)]
     if any(row.ndim != 1 for row in rows):
         raise ValueError("each text needs one list of numbers")
     table = np.full((len(rows), max(map(len, rows), default=0)), np.nan)
