@@ -18,6 +18,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
 
+from heedful.data import reading
 from heedful.data.gathering import order_labels
 from heedful.data.reading import read_corpus, read_rows
 from heedful.data.tables.separated import headless_rows
@@ -341,6 +342,47 @@ def test_an_empty_text_file_is_dropped_and_named(tmp_path):
     files = {f"{label}/{n}.txt": "x" * n for label in "ab" for n in range(4)}
     corpus = read_corpus(make_folder(tmp_path / "f", files))
     assert any("Dropped 2 rows without text (the first is file a/0.txt)" in note for note in corpus.notes)
+
+
+@pytest.mark.parametrize("content", ["ä" * 37, "x" * 200], ids=["in characters", "in bytes"])
+def test_a_file_that_is_longer_than_any_text_is_refused(tmp_path, monkeypatch, content):
+    monkeypatch.setattr("heedful.data.tables.lines.LONGEST", 36)
+    files = {f"{label}/{n}.txt": "ä" * 36 for label in "ab" for n in range(4)}
+    folder = make_folder(tmp_path / "f", files)
+    assert len(read_corpus(folder)) == 8
+    (folder / "a" / "3.txt").write_text(content)
+    assert "3.txt has more than 36 characters, as no text has" in refusal(folder)
+
+
+def test_what_is_called_a_text_and_is_no_file_is_refused(tmp_path):
+    folder = make_folder(tmp_path / "f", {f"{label}/0.txt": "fine" for label in "ab"})
+    (folder / "a" / "1.txt").mkdir()
+    assert "1.txt is a folder, where a file was needed" in refusal(folder)
+    (folder / "a" / "1.txt").rmdir()
+    os.mkfifo(folder / "a" / "1.txt")
+    assert "1.txt is no regular file" in refusal(folder)
+
+
+def test_the_texts_of_a_folder_are_not_all_held(tmp_path, monkeypatch):
+    """What is more than some bytes lies in a temporary file while the rest is read; notes are of all."""
+    monkeypatch.setattr("heedful.data.outgrowing.IN_MEMORY", 1000)
+    files = {
+        f"{kind}/{n}.txt": f"{kind} {n} grün ".encode("latin-1") * 2000 for kind in "ab" for n in range(97)
+    }
+    folder = make_folder(tmp_path / "f", files)
+    held, read = [], reading.whole_text
+
+    def watched(*given):
+        held.append(tracemalloc.get_traced_memory()[0])
+        return read(*given)
+
+    monkeypatch.setattr(reading, "whole_text", watched)
+    tracemalloc.start()
+    corpus = read_corpus(folder)
+    tracemalloc.stop()
+    assert len(corpus) == len(held) == 194
+    assert max(held) < sum(map(len, files.values())) / 8
+    assert any("Read 194 files as Windows-1252, not UTF-8" in note for note in corpus.notes)
 
 
 def test_a_folder_with_nothing_useful_is_refused_with_what_is_in_it(tmp_path):

@@ -142,10 +142,12 @@ def gather_corpus(
     the user did not name: values in it that are no split make it be passed over, and said, rather than
     refused. `order` are the classes in their order, where the source knows it. Without `shares` test is made
     large enough to judge by. Without `learn` nothing is dealt out: rows are test where none was set aside.
+    `notes` are asked for when all rows have been walked.
     """
     if shares is not None:
         check_shares(shares)
-    found = _gather(rows, _Gathered(source, place, [note for note in notes if note]))
+    found = _gather(rows, _Gathered(source, place, []))
+    found.said += filter(None, notes)
     _check_texts(found)
     _check_labels(found)
     label_names, labels = _ordered_labels(found, order)

@@ -14,7 +14,7 @@ from heedful.data.gathering import Row, as_label, as_split, as_text, gather_corp
 from heedful.data.label_rules import LabelRule
 from heedful.data.pairs import paired
 from heedful.data.tables import Table, open_table
-from heedful.data.tables.lines import decoded
+from heedful.data.tables.lines import whole_text
 from heedful.data.tables.shards import shards_in
 from heedful.data.tables.unpacking import is_there
 from heedful.errors import UserError, nearest
@@ -194,18 +194,19 @@ def _read_folder(
 
     def rows() -> Iterator[Row]:
         for file, split in files:
-            text, found = decoded(file.read_bytes(), file, encoding)
+            text, found = whole_text(file, encoding)
             encodings[found.shown if found.note else ""] += 1
             yield Row(str(file.relative_to(path)), text, file.parent.name, split)
 
-    found = list(rows())
-    notes += [
-        f"Read {count:,} file{'s' * (count != 1)} as {shown}, not UTF-8 (say otherwise with --encoding)."
-        for shown, count in encodings.items()
-        if shown
-    ]
+    def all_notes() -> Iterator[str]:
+        yield from notes
+        for shown, count in encodings.items():
+            if shown:
+                files = f"{count:,} file{'s' * (count != 1)}"
+                yield f"Read {files} as {shown}, not UTF-8 (say otherwise with --encoding)."
+
     return gather_corpus(
-        found, name=name or path.resolve().name, source=str(path), place="file", notes=notes, **options
+        rows(), name=name or path.resolve().name, source=str(path), place="file", notes=all_notes(), **options
     )
 
 

@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import NoReturn
 
 from heedful.data.tables.encodings import Encoding, find_encoding
-from heedful.data.tables.unpacking import blocks, opened
+from heedful.data.tables.unpacking import blocks, check_there, opened
 from heedful.errors import UserError
 
 # Characters of a line, and of a field: five times War and Peace. More is a quote that was never closed, or a
 # file without line ends.
 LONGEST = 2**24
+_MOST_BYTES = 4  # of a character
 
 
 def encoding_of(path: Path, said: str | None) -> Encoding:
@@ -45,8 +46,13 @@ def numbered_lines(text: io.TextIOWrapper, path: Path) -> Iterator[tuple[int, st
         yield number, line
 
 
-def decoded(content: bytes, path: Path, said: str | None = None) -> tuple[str, Encoding]:
-    """A whole text file as a string without NUL, and the encoding it was read in."""
+def whole_text(path: Path, said: str | None = None) -> tuple[str, Encoding]:
+    """A file that is one text, as a string without NUL, and the encoding it was read in."""
+    check_there(path)
+    if path.stat().st_size > _MOST_BYTES * LONGEST:
+        _refuse_long(path)
+    with opened(path) as file:
+        content = file.read()
     encoding = find_encoding(lambda: [content], path, said)
     try:
         text = content.decode(encoding.name)
@@ -54,9 +60,15 @@ def decoded(content: bytes, path: Path, said: str | None = None) -> tuple[str, E
         refuse_encoding(path, encoding, content.count(b"\n", 0, error.start) + 1)
     except UnicodeError:
         refuse_encoding(path, encoding, 1)
+    if len(text) > LONGEST:
+        _refuse_long(path)
     if "\0" in text:
         refuse_nul(path, text.count("\n", 0, text.index("\0")) + 1)
     return text, encoding
+
+
+def _refuse_long(path: Path) -> NoReturn:
+    raise UserError(f"{path} has more than {LONGEST:,} characters, as no text has: a file here is one text.")
 
 
 def refuse_encoding(path: Path, encoding: Encoding, line: int) -> NoReturn:
