@@ -28,7 +28,10 @@ def browser() -> Iterator[Any]:
 
     with sync_playwright() as playwright:
         # A container has no user namespaces for the sandbox; the only pages opened here are our own.
-        opened = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        # Longer than a page: it has to be read from the disk first. Older versions of Playwright wait 30 s.
+        opened = playwright.chromium.launch(
+            executable_path=CHROMIUM, args=["--no-sandbox"], timeout=3 * PATIENCE
+        )
         yield opened
         opened.close()
 
