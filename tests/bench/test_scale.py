@@ -79,6 +79,27 @@ def test_a_stream_is_measured(corpus):
 
 
 @pytest.mark.slow
+def test_the_workers_of_a_cluster_are_measured(corpus):
+    pytest.importorskip("distributed")
+    (cost,) = measure_streaming(corpus, tests=[300], workers=2)
+    assert len(cost.workers) == 2
+    assert min(cost.workers) > 200 * 2**20  # each has torch in it
+    (table,) = scale(corpus, [cost]).shown
+    assert [len(row) for row in table.rows] == [len(table.columns)] == [4]
+
+
+def test_texts_can_be_made_as_parquet(corpus, monkeypatch):
+    asked = []
+    monkeypatch.setattr(
+        "heedful.bench.scale._measured", lambda command: asked.append(command) or (1.0, 1, ())
+    )
+    monkeypatch.setattr("heedful.bench.scale.write_texts", lambda path, *_, **__: asked.append([path.name]))
+    list(measure_scale(corpus, [300], stages=["train"], form="parquet"))
+    assert asked[0] == ["texts.parquet"]
+    assert asked[1][1].endswith("/texts.parquet")
+
+
+@pytest.mark.slow
 def test_every_command_is_measured(corpus):
     costs = list(measure_scale(corpus, [300]))
     assert [cost.stage for cost in costs] == ["prepare", "train", "scores", "erase", "audit"]
@@ -90,3 +111,6 @@ def test_sizes_that_cannot_be_are_refused():
         found = CliRunner().invoke(app, ["bench", "scale", "--texts", texts])
         assert found.exit_code == 2
         assert "texts can be made" in found.output
+    found = CliRunner().invoke(app, ["bench", "scale", "--format", "json"])
+    assert found.exit_code == 2
+    assert "there are: csv, parquet" in found.output

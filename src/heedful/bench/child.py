@@ -8,10 +8,15 @@ import json
 import os
 import subprocess
 import sys
+import threading
+import time
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from heedful.errors import UserError
 
+LOOK = 0.2  # seconds between two looks at other processes, whose peak is gone when they end
 THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 _OURS = "heedful.errors.UserError: "  # how a sentence for the user begins where it ends the process
 
@@ -40,5 +45,25 @@ def peak_bytes() -> int:
         import resource
 
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    with open("/proc/self/status") as status:
+    return _peak_in("/proc/self/status")
+
+
+def watch_below() -> dict[int, int]:
+    """The most that each process held which this one started, by its number; kept up to date from now on."""
+    peaks: dict[int, int] = {}
+
+    def watch() -> None:
+        while True:
+            for listed in Path("/proc/self/task").glob("*/children"):
+                with suppress(OSError, StopIteration):  # a thread or a process that has just ended
+                    for child in map(int, listed.read_text().split()):
+                        peaks[child] = _peak_in(f"/proc/{child}/status")
+            time.sleep(LOOK)
+
+    threading.Thread(target=watch, daemon=True).start()
+    return peaks
+
+
+def _peak_in(path: str) -> int:
+    with open(path) as status:
         return next(1024 * int(line.split()[1]) for line in status if line.startswith("VmHWM"))

@@ -18,21 +18,26 @@ from heedful.bench.made_texts import WordStatistics, write_texts
 from heedful.data.corpus import Corpus
 
 STAGES = ("prepare", "train", "scores", "erase", "audit")
+FORMATS = ("csv", "parquet")
 STREAM = "stream"  # erasure over test splits of their own sizes
 STREAMED, LEARNT = (20_000, 200_000), 20_000
+WORKERS = "workers"  # the same by a cluster's workers, of which each one's memory is read
+SENT, PROCESSES = (20_000, 100_000, 200_000), 2
 SIZES = (1000, 4000, 16_000, 64_000, 256_000)
 # The child says its peak on the last line of what it prints, whatever the command does there.
 _CHILD = """
 import json, sys, time
-from heedful.bench.child import peak_bytes
+from heedful.bench.child import peak_bytes, watch_below
 from heedful.cli import main
+below = watch_below()
 try:
     main(sys.argv[1:])
 except SystemExit as end:
     code = end.code
 else:
     code = 0
-print("\\n" + json.dumps({"seconds": time.process_time(), "bytes": peak_bytes()}))
+below = sorted(below.values(), reverse=True)
+print("\\n" + json.dumps({"seconds": time.process_time(), "bytes": peak_bytes(), "below": below}))
 sys.exit(code)
 """
 
@@ -45,6 +50,7 @@ class Cost:
     texts: int
     seconds: float
     bytes: int
+    workers: tuple[int, ...] = ()  # the peaks of a cluster's workers; the others are of the command itself
 
 
 def commands(texts: Path, folder: Path, *, model: str = "dp") -> dict[str, list[str]]:
@@ -65,6 +71,7 @@ def measure_scale(
     *,
     stages: Sequence[str] = STAGES,
     model: str = "dp",
+    form: str = "csv",
     seed: int = 0,
     done: Callable[[int], None] = lambda count: None,
 ) -> Iterator[Cost]:
@@ -73,15 +80,15 @@ def measure_scale(
     for size in sizes:
         with tempfile.TemporaryDirectory(prefix="heedful-scale-") as name:
             folder = Path(name)
-            texts = folder / "texts.csv"
+            texts = folder / f"texts.{form}"
             write_texts(texts, statistics, size, seed=seed)
             asked = commands(texts, folder, model=model)
             for stage in STAGES:  # in this order: all but the first need the run
                 if stage not in stages and stage != "train":
                     continue
-                seconds, peak = _measured(asked[stage])
+                cost = Cost(stage, size, *_measured(asked[stage]))
                 if stage in stages:
-                    yield Cost(stage, size, seconds, peak)
+                    yield cost
                     done(1)
 
 
@@ -89,11 +96,15 @@ def measure_streaming(
     corpus: Corpus,
     *,
     tests: Sequence[int] = STREAMED,
+    workers: int = 0,
     model: str = "dp",
     seed: int = 0,
     done: Callable[[int], None] = lambda count: None,
 ) -> Iterator[Cost]:
-    """Erase test splits of so many and so many texts with models trained on as many texts each."""
+    """Erase test splits of so many and so many texts with models trained on as many texts each.
+
+    With `workers`, by so many of a cluster on this machine.
+    """
     statistics = WordStatistics.of(corpus)
     for size in tests:
         with tempfile.TemporaryDirectory(prefix="heedful-scale-") as name:
@@ -101,7 +112,9 @@ def measure_streaming(
             write_texts(folder / "texts.csv", statistics, LEARNT + size, seed=seed, test=size)
             asked = commands(folder / "texts.csv", folder, model=model)
             _measured(asked["train"])
-            yield Cost(STREAM, size, *_measured(asked["erase"]))
+            spread = ["--scheduler", "local", "--workers", str(workers)] if workers else []
+            measured = _measured([*asked["erase"], *spread], workers=workers)
+            yield Cost(WORKERS if workers else STREAM, size, *measured)
             done(1)
 
 
@@ -115,7 +128,8 @@ def exponent(texts: Sequence[int], cost: Sequence[float]) -> float:
 def scale(corpus: Corpus, costs: Sequence[Cost]) -> Found:
     """A table of the costs, and the exponents where there are two sizes or more."""
     streamed = [cost for cost in costs if cost.stage == STREAM]
-    costs = [cost for cost in costs if cost.stage != STREAM]
+    sent = [cost for cost in costs if cost.stage == WORKERS]
+    costs = [cost for cost in costs if cost.stage in STAGES]
     sizes = sorted({cost.texts for cost in costs})
     rows, fitted = [], {}
     for stage in dict.fromkeys(cost.stage for cost in costs):
@@ -152,9 +166,18 @@ def scale(corpus: Corpus, costs: Sequence[Cost]) -> Found:
         ]
         columns = ["test texts", "time", "peak memory", "of the first"]
         tables.append(Table(f"Erasing texts by the word statistics of {corpus.name}", columns, rows))
+    if sent:
+        numbers["sent"] = [vars(cost) for cost in sent]
+        rows = [
+            [f"{cost.texts:,}", *(f"{peak / 2**20:.0f} MB" for peak in (*cost.workers, cost.bytes))]
+            for cost in sent
+        ]
+        columns = ["test texts", *(f"worker {number}" for number in range(1, PROCESSES + 1)), "client"]
+        tables.append(Table("Peak memory of a cluster that erases them", columns, rows))
     return Found(numbers, tuple(tables))
 
 
-def _measured(command: Sequence[str]) -> tuple[float, int]:
+def _measured(command: Sequence[str], *, workers: int = 0) -> tuple[float, int, tuple[int, ...]]:
+    """Seconds and peak of a command, and the peaks of so many processes below it: the largest."""
     told = run_child(_CHILD, *command, what=f"`heedful {command[0]}`")
-    return float(told["seconds"]), int(told["bytes"])
+    return float(told["seconds"]), int(told["bytes"]), tuple(told["below"][:workers])
