@@ -1,8 +1,10 @@
 """A small CSV that a model learns in a moment, and a study over it."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from clusters import Cluster
 
 HEADING = 'corpora = ["reviews.csv"]\n'
 QUICK = "[settings]\nepochs = 2\nembedding = 13\nbatch = 7\nrate = 0.1\n"
@@ -25,3 +27,11 @@ def study_file(tmp_path: Path) -> Path:
     path = tmp_path / "small.toml"
     path.write_text(f"{HEADING}seeds = [3, 5]\n{QUICK}[grid]\nscale = [1, 10]\n", encoding="utf-8")
     return path
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[Cluster]:
+    """A scheduler and two workers, processes of their own."""
+    made = Cluster(tmp_path)
+    yield made.start()
+    made.stop()

@@ -46,13 +46,6 @@ scale = [1, 10]
 
 
 @pytest.fixture
-def cluster(tmp_path):
-    made = Cluster(tmp_path)
-    yield made.start()
-    made.stop()
-
-
-@pytest.fixture
 def twenty(study_file):
     """A study of twenty cells, and its undisturbed local records."""
     study_file.write_text(STUDY)
