@@ -17,7 +17,7 @@ its paint on live words; F, the share of texts whose strongest word is live. In 
 
 A *default class*, which the model decides when nothing speaks against it, is not scored: no word decides it.
 Where all words matter alike no map can stand out, and the reading is never better than care.
-A second way to take words out (`operator`) caps the reading at care where it surely says otherwise.
+Where a second way to take words out (`operator`) surely says otherwise, faithful and do not show become care.
 Nothing else has a say. docs/verdict.md has the measured error rates.
 """
 

@@ -150,7 +150,9 @@ def readings(
 ) -> None:
     """Train real models with several seeds, and read each on two halves of the test texts.
 
-    Takes some ten minutes. Example: `heedful bench readings --corpus sst --model dp --seeds 2`
+    MiniLM alone takes twelve minutes of one core.
+
+    Example: `heedful bench readings --corpus sst --model dp --seeds 2`
     """
     from heedful.bench.readings import CORPORA, MINILM, MINILM_CORPUS
     from heedful.bench.readings import readings as read
