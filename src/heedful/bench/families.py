@@ -23,12 +23,12 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from heedful.auditing.reading import decide_all
-from heedful.bench.packaged import packaged_folder
 from heedful.data.corpus import Corpus
 from heedful.data.vocabulary import Vocabulary
 from heedful.errors import MissingExtra, choose_from
 from heedful.files import write_atomically
 from heedful.models.embeddings import read_vectors
+from heedful.models.packaged import packaged_folder
 from heedful.models.pretrained import quietly
 from heedful.models.transformers import load_transformer
 from heedful.records.stored import load_json

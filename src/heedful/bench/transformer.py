@@ -17,10 +17,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from heedful.bench.packaged import packaged_folder
 from heedful.bench.timing import clock_of, take_turns
 from heedful.data.batches import Batch
 from heedful.errors import MissingExtra
+from heedful.models.packaged import packaged_folder
 from heedful.models.pretrained import quietly
 from heedful.models.transformers.subject import TransformerSubject
 from heedful.models.transformers.tapping import Call, kernel_of

@@ -16,6 +16,7 @@ import pandas as pd
 from heedful.records import Finding
 from heedful.study.cells import Job, Task
 from heedful.study.grid import Study
+from heedful.study.latex import escaped, tabular
 from heedful.study.pooling import mean_over_texts, shown
 from heedful.study.text_measures import MEASURES, Asked
 
@@ -202,43 +203,11 @@ def long_table(study: Study, entries: Sequence[Entry]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-SPECIAL = {
-    "\\": r"\textbackslash{}",
-    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "τ": r"$\tau$",
-    "λ": r"$\lambda$",
-    "≥": r"$\geq$",
-    "≤": r"$\leq$",
-    "–": "--",
-    "×": r"$\times$",
-}
-
-
 def to_latex(laid: Pivot) -> str:
-    """The table for a paper, with the rules of the package booktabs."""
-    groups = [(corpus, sum(own == corpus for own, _ in laid.across)) for corpus in laid.corpora]
+    """The table for a paper."""
     first = len(laid.down)
-    lines = [
-        f"\\begin{{tabular}}{{{'l' * first}{'r' * len(laid.across)}}}",
-        "\\toprule",
-        " & ".join(
-            [
-                *[""] * first,
-                *(f"\\multicolumn{{{n}}}{{c}}{{{_tex(Path(corpus).stem)}}}" for corpus, n in groups),
-            ]
-        )
-        + r" \\",
-        " & ".join([*map(_tex, laid.down), *(_tex(MEASURES[name].title) for _, name in laid.across)])
-        + r" \\",
-        "\\midrule",
-        *(" & ".join(map(_tex, row)) + r" \\" for row in laid.cells()),
-        "\\bottomrule",
-        "\\end{tabular}",
-    ]
-    return "\n".join(lines) + "\n"
-
-
-def _tex(words: str) -> str:
-    return "".join(SPECIAL.get(sign, sign) for sign in words)
+    groups = [(corpus, sum(own == corpus for own, _ in laid.across)) for corpus in laid.corpora]
+    over = (rf"\multicolumn{{{n}}}{{c}}{{{escaped(Path(corpus).stem)}}}" for corpus, n in groups)
+    titles = (*laid.down, *(MEASURES[name].title for _, name in laid.across))
+    heads = [[*[""] * first, *over], map(escaped, titles)]
+    return tabular("l" * first + "r" * len(laid.across), heads, (map(escaped, row) for row in laid.cells()))

@@ -14,13 +14,13 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from heedful.bench.packaged import packaged_folder
 from heedful.bench.truth.learning import Lesson, learn
 from heedful.bench.truth.planting import Planted, known_words, plant
 from heedful.bench.truth.trained import BARE, TEXTS
 from heedful.data.batches import Batch, batch_of_texts
 from heedful.data.vocabulary import PADDING_ID, SPECIAL, UNKNOWN_ID, Vocabulary
 from heedful.errors import MissingExtra
+from heedful.models.packaged import packaged_folder
 from heedful.models.subject import Subject
 from heedful.models.transformers import TransformerSubject
 from heedful.models.word_attention import sum_by_item

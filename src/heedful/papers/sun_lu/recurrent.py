@@ -7,11 +7,10 @@ sides, so there are two: the preset's, which dev accuracy chose, and a weak one.
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pandas as pd
 
 from heedful.papers.sun_lu import trainings
-from heedful.papers.sun_lu.effects import above, effect, effect_of_runs, polar_types
+from heedful.papers.sun_lu.effects import above, above_neutral, effect, effect_of_runs, polar_types
 from heedful.papers.sun_lu.measures import word_scores_both_ways
 from heedful.papers.sun_lu.word_scores import draw_panels
 from heedful.records import Claim
@@ -60,24 +59,19 @@ def claims(tables: Tables) -> Iterator[Claim]:
                 comparison=">",
                 threshold=0.5,
             )
+        single, whole = (above_neutral(words[words["kind"] == kind]) for kind in ("local", "global"))
         yield Claim.decided(
             f"The pattern is more apparent for global than for local attention scores ({where})",
             SOURCE,
             effect=effect_of_runs(
                 "that share for global − for local scores",
-                list(_shares(words, "global") - _shares(words, "local")),
+                list(whole - single),
                 measured="All pairs of a polar and a neutral word, both kinds of scores of one run.",
                 count=words["word"].nunique(),
             ),
             comparison=">",
             threshold=0,
         )
-
-
-def _shares(words: pd.DataFrame, kind: str) -> np.ndarray:
-    statistic = above("attention", polar_types(words), ["neutral"])
-    own = words[words["kind"] == kind]
-    return np.array([statistic(run).value for _, run in own.groupby("seed")])
 
 
 def draw_local_and_global(tables: Tables) -> "Figure":

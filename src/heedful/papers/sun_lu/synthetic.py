@@ -245,8 +245,7 @@ def draw_boxes(tables: Tables) -> "Figure":
     from matplotlib.patches import Rectangle
 
     course = tables["moments"]
-    last = course[course["step"] == course.groupby(["panel", "seed"])["step"].transform("max")]
-    means = last.groupby("group")[["mean", "low", "middle", "high", "count"]].mean()
+    means = courses.ends(course).groupby("group")[["mean", "low", "middle", "high", "count"]].mean()
     order, paint = pairs_in_order(means.index), pair_colours(means.index)
     figure = new_figure(max(4.0, 0.85 * len(order) + 0.8), 3.2)
     axes = figure.subplots()
