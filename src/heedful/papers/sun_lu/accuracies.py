@@ -5,8 +5,8 @@ is taken as it stands: what chance it holds is not known.
 """
 
 import math
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -22,6 +22,7 @@ from heedful.study.experiment import Experiment, Tables
 from heedful.study.workbench import Bench, Measure
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 SOURCE = "Sun & Lu (2020), §5, Table 2"
@@ -113,13 +114,17 @@ def compared(runs: pd.DataFrame, errors: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for (corpus, model, scale), own in runs.groupby([*CELL, "scale"], sort=False):
         known = errors[(errors["corpus"] == corpus) & (errors["model"] == model)]
-        found = _effect("accuracy", own["test_accuracy"], own, _error(known, scale), f"{OURS}.", alone=True)
-        assert found.interval is not None
-        ends = {"low": found.interval.low, "high": found.interval.high}
         about = {"corpus": corpus, "model": model, "scale": scale}
-        rows.append({**about, "accuracy": found.value, **ends, "seeds": len(own)})
+        rows.append({**about, **with_ends(own, _error(known, scale)), "seeds": len(own)})
     table = pd.DataFrame(rows).merge(printed_accuracies(), on=[*CELL, "scale"], how="left")
     return table.assign(difference=table["accuracy"] - table["printed"])
+
+
+def with_ends(own: pd.DataFrame, error: float) -> dict[str, float]:
+    """The mean accuracy of a setting over its seeds, in %, and its interval."""
+    found = accuracy_from("accuracy", own["test_accuracy"], own, error, f"{OURS}.", alone=True)
+    assert found.interval is not None
+    return {"accuracy": found.value, "low": found.interval.low, "high": found.interval.high}
 
 
 def claims(tables: Tables) -> Iterator[Claim]:
@@ -148,7 +153,7 @@ def claims(tables: Tables) -> Iterator[Claim]:
             )
         printed = printed_accuracies().query("corpus == @corpus and model == @model").set_index("scale")
         beside = {
-            scale: _effect(
+            scale: accuracy_from(
                 "accuracy − printed",
                 table[scale] - printed.loc[scale, "printed"] / 100,
                 runs,
@@ -192,12 +197,13 @@ def _gain(runs: pd.DataFrame, errors: pd.DataFrame, one: float, two: float) -> F
     table = runs.pivot(index="seed", columns="scale", values="test_accuracy")
     name = f"accuracy at λ {one:,g} − at λ {two:g}"
     measured = f"{OURS}, the same seeds and texts on both sides."
-    return _effect(name, table[one] - table[two], runs, _error(errors, one, two), measured)
+    return accuracy_from(name, table[one] - table[two], runs, _error(errors, one, two), measured)
 
 
-def _effect(
+def accuracy_from(
     name: str, values: pd.Series, runs: pd.DataFrame, error: float, measured: str, *, alone: bool = False
 ) -> Finding:
+    """The mean of these values, one a seed, of runs on the same texts; `error` is theirs over texts."""
     return accuracy_effect(
         name,
         list(values),
@@ -236,27 +242,8 @@ def draw_accuracies(tables: Tables) -> "Figure":
         for axes, model in zip(row, models, strict=True):
             own = table[(table["corpus"] == corpus) & (table["model"] == model)].sort_values("scale")
             places = [scales.index(scale) for scale in own["scale"]]
-            spread = [(own["accuracy"] - own["low"]).fillna(0), (own["high"] - own["accuracy"]).fillna(0)]
-            axes.errorbar(
-                places,
-                own["accuracy"],
-                yerr=spread,
-                color=BLUE,
-                marker="o",
-                markersize=4,
-                capsize=2,
-                label="ours",
-            )
-            axes.plot(
-                places,
-                own["printed"],
-                linestyle="none",
-                marker="D",
-                markersize=5,
-                markerfacecolor="none",
-                color=BLACK,
-                label="printed",
-            )
+            draw_ours(axes, places, own, colour=BLUE, label="ours")
+            draw_printed(axes, places, own)
             axes.set_title(f"{corpus_label(corpus)}, {model}")
             axes.set_xticks(range(len(scales)), [f"{scale:g}" for scale in scales], rotation=45)
         row[0].set_ylabel("test accuracy, %")
@@ -264,6 +251,19 @@ def draw_accuracies(tables: Tables) -> "Figure":
         axes.set_xlabel("scale λ")
     grid[0][0].legend(loc="lower right")
     return figure
+
+
+def draw_ours(axes: "Axes", places: Sequence[float], rows: pd.DataFrame, *, colour: str, label: str) -> None:
+    """Accuracies with their intervals, where there are any."""
+    spread = [(rows["accuracy"] - rows["low"]).fillna(0), (rows["high"] - rows["accuracy"]).fillna(0)]
+    shape: dict[str, Any] = {"color": colour, "marker": "o", "markersize": 4, "capsize": 2}
+    axes.errorbar(places, rows["accuracy"], yerr=spread, label=label, **shape)
+
+
+def draw_printed(axes: "Axes", places: Sequence[float], rows: pd.DataFrame) -> None:
+    """The printed accuracies."""
+    shape: dict[str, Any] = {"marker": "D", "markersize": 5, "markerfacecolor": "none", "color": BLACK}
+    axes.plot(places, rows["printed"], linestyle="none", label="printed", **shape)
 
 
 EXPERIMENT = Experiment(

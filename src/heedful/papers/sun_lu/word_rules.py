@@ -22,13 +22,21 @@ import pandas as pd
 
 from heedful.data.corpus import Corpus
 from heedful.data.named import load_data
-from heedful.drawing import BLACK, COLOURS, new_figure
+from heedful.drawing import COLOURS, new_figure
 from heedful.papers.names import corpus_label
 from heedful.papers.sun_lu import trainings
-from heedful.papers.sun_lu.accuracies import NEAR, OURS, printed_accuracies
-from heedful.papers.sun_lu.effects import accuracy_effect, error_over_texts
+from heedful.papers.sun_lu.accuracies import (
+    NEAR,
+    OURS,
+    accuracy_from,
+    draw_ours,
+    draw_printed,
+    printed_accuracies,
+    with_ends,
+)
+from heedful.papers.sun_lu.effects import error_over_texts
 from heedful.papers.sun_lu.measures import hits
-from heedful.records import Claim, Finding
+from heedful.records import Claim
 from heedful.study.experiment import Experiment, Tables
 from heedful.study.grid import Study
 from heedful.study.workbench import Bench, Measure
@@ -103,25 +111,11 @@ def summary(runs: pd.DataFrame, errors: pd.DataFrame) -> pd.DataFrame:
     lines = []
     for key, own in runs.groupby(SETTING, sort=False):
         about = dict(zip(SETTING, key, strict=True))
-        found = accuracy_of(own, errors)
-        assert found.interval is not None
-        ends = {"low": found.interval.low, "high": found.interval.high}
+        found = with_ends(own, _error(errors, own.iloc[0], None))
         printed = _printed(str(about["corpus"]), float(str(about["scale"])))
-        line = {**about, "accuracy": found.value, **ends, "printed": printed}
-        lines.append({**line, "difference": found.value - printed, "seeds": own["seed"].nunique()})
+        beside = {"printed": printed, "difference": found["accuracy"] - printed}
+        lines.append({**about, **found, **beside, "seeds": own["seed"].nunique()})
     return pd.DataFrame(lines)
-
-
-def accuracy_of(own: pd.DataFrame, errors: pd.DataFrame) -> Finding:
-    """The mean accuracy of a setting, in %."""
-    return accuracy_effect(
-        "accuracy",
-        list(own["test_accuracy"]),
-        measured=f"{OURS}.",
-        texts=int(own["texts"].iloc[0]),
-        error=_error(errors, own.iloc[0], None),
-        alone=True,
-    )
 
 
 def _error(errors: pd.DataFrame, setting: pd.Series, than: str | None) -> float:
@@ -151,22 +145,22 @@ def claims(tables: Tables) -> Iterator[Claim]:
             if key not in settings:
                 continue
             one, plain = settings[key], settings[PLAIN]
-            lower = accuracy_effect(
+            lower = accuracy_from(
                 f"accuracy, {key[0]} words, vocabulary of {key[1]} − plain, of train",
-                list(one["test_accuracy"].to_numpy() - plain["test_accuracy"].to_numpy()),
-                measured=f"{OURS}, the same seeds and texts on both sides.",
-                texts=int(one["texts"].iloc[0]),
-                error=_error(errors, one.iloc[0], "plain"),
+                one["test_accuracy"] - plain["test_accuracy"].to_numpy(),
+                one,
+                _error(errors, one.iloc[0], "plain"),
+                f"{OURS}, the same seeds and texts on both sides.",
             )
             yield Claim.decided(
                 f"{what} lower accuracy {where}", SOURCE, effect=lower, comparison="<", threshold=0
             )
-            beside = accuracy_effect(
+            beside = accuracy_from(
                 f"accuracy − printed, {key[0]} words, vocabulary of {key[1]}",
-                list(one["test_accuracy"].to_numpy() - _printed(str(corpus), float(str(scale))) / 100),
-                measured=f"{OURS}; the printed one is taken as it stands.",
-                texts=int(one["texts"].iloc[0]),
-                error=_error(errors, one.iloc[0], None),
+                one["test_accuracy"] - _printed(str(corpus), float(str(scale))) / 100,
+                one,
+                _error(errors, one.iloc[0], None),
+                f"{OURS}; the printed one is taken as it stands.",
                 alone=True,
             )
             statement = f"{what} give the printed accuracy, within {NEAR:g} points {where}"
@@ -181,22 +175,12 @@ def draw(tables: Tables) -> "Figure":
     for axis, corpus in zip(figure.subplots(1, len(corpora), squeeze=False)[0], corpora, strict=True):
         own = table[table["corpus"] == corpus]
         for place, ((words, vocabulary), rows) in enumerate(own.groupby(["words", "vocabulary"], sort=False)):
-            spread = [(rows["accuracy"] - rows["low"]).fillna(0), (rows["high"] - rows["accuracy"]).fillna(0)]
             at = [SCALES.index(scale) + 0.08 * (place - 1.5) for scale in rows["scale"]]
             label = f"{'marks are words' if words == 'marks' else 'no marks'}, vocabulary of {vocabulary}"
-            axis.errorbar(
-                at,
-                rows["accuracy"],
-                yerr=spread,
-                color=COLOURS[place],
-                marker="o",
-                markersize=4,
-                capsize=2,
-                label=label,
-            )
+            draw_ours(axis, at, rows, colour=COLOURS[place], label=label)
         printed = own.drop_duplicates("scale")
         places = [SCALES.index(scale) for scale in printed["scale"]]
-        axis.plot(places, printed["printed"], "D", color=BLACK, markerfacecolor="none", label="printed")
+        draw_printed(axis, places, printed)
         axis.set_xticks(range(len(SCALES)), [f"{scale:g}" for scale in SCALES])
         axis.set_xlabel("λ")
         axis.set_ylabel("test accuracy, %")
