@@ -2,7 +2,7 @@
 
 Blocks in python run in one namespace, lines of sh blocks are given to the program, toml blocks that begin
 with `# NAME` are written to that file. On pages of start and how-to only text blocks are not executed.
-Elsewhere commands may take hours: their names and options are parsed.
+Elsewhere commands may take hours: their names and options are parsed, and toml is read as a study.
 """
 
 import re
@@ -15,6 +15,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md"))]
+PACKAGE = ROOT / "PACKAGE.md"
 GUIDES = [page for page in PAGES if page.parent.name in ("start", "how-to")]
 BLOCK = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
 EXECUTED = ("python", "sh", "toml")
@@ -22,7 +23,7 @@ EXECUTED = ("python", "sh", "toml")
 
 def blocks(page: Path) -> list[tuple[str, str, int]]:
     """Language, content and first line of the page's executed blocks, in their order."""
-    text = page.read_text(encoding="utf-8")
+    text = page.read_text(encoding="utf-8").replace("hf:OWNER/NAME", "hf:my-classifier")
     found = [(one[1], one[2], text.count("\n", 0, one.start(2))) for one in BLOCK.finditer(text)]
     return [block for block in found if block[0] in (EXECUTED if page in GUIDES else ("python",))]
 
@@ -84,16 +85,33 @@ def what_readers_hold(tmp_path_factory):
     return folder
 
 
-PAGES_WITH_CODE = [page for page in PAGES if blocks(page)]
+PAGES_WITH_CODE = [page for page in [*PAGES, PACKAGE] if blocks(page)]
+STUDIES = [
+    (page, one[2])
+    for page in PAGES
+    if page not in GUIDES
+    for one in BLOCK.finditer(page.read_text(encoding="utf-8"))
+    if one[1] == "toml"
+]
 
 
 @pytest.mark.docs
 @pytest.mark.parametrize("page", PAGES_WITH_CODE, ids=lambda page: str(page.relative_to(ROOT)))
 def test_the_examples_of_a_page_run(page, tmp_path, monkeypatch, request):
     monkeypatch.chdir(tmp_path)
-    if page.name == "README.md" or page in GUIDES:
+    if page in (ROOT / "README.md", PACKAGE, *GUIDES):
         shutil.copytree(request.getfixturevalue("what_readers_hold"), tmp_path, dirs_exist_ok=True)
     execute(page)
+
+
+@pytest.mark.docs
+@pytest.mark.parametrize(("page", "toml"), STUDIES, ids=lambda part: getattr(part, "name", "toml"))
+def test_a_study_on_a_page_is_one(page, toml, tmp_path):
+    from heedful.study.grid import load_study
+
+    path = tmp_path / "study.toml"
+    path.write_text(toml, encoding="utf-8")
+    assert list(load_study(path).cells)
 
 
 @pytest.mark.docs
@@ -107,7 +125,7 @@ def test_a_guide_is_short_and_all_of_it_is_executed(page):
     text = page.read_text(encoding="utf-8")
     assert {one[1] for one in BLOCK.finditer(text)} <= {*EXECUTED, "text"}
     assert blocks(page)
-    assert len(text.splitlines()) <= 80
+    assert len(text.splitlines()) <= (45 if page.parent.name == "how-to" else 60)
 
 
 def leads_somewhere(target: Path) -> bool:
@@ -154,7 +172,7 @@ def refused(line: str) -> str:
 @pytest.mark.docs
 @pytest.mark.parametrize(
     "page",
-    [*PAGES, ROOT / "PACKAGE.md", ROOT / "CONTRIBUTING.md"],
+    [*PAGES, PACKAGE, ROOT / "CONTRIBUTING.md"],
     ids=lambda page: str(page.relative_to(ROOT)),
 )
 def test_every_command_that_a_page_names_is_one_with_these_options(page):
@@ -163,7 +181,7 @@ def test_every_command_that_a_page_names_is_one_with_these_options(page):
     fenced = "".join(block[2] for block in BLOCK.finditer(text))
     told = [
         *inline,
-        *re.findall(r"^heedful .+", fenced, re.M),
+        *re.findall(r"^ *(heedful .+)", fenced, re.M),
         *re.findall(r"(?<=^    )heedful .+", text, re.M),
     ]
     assert {line: said for line in told if (said := refused(line))} == {}

@@ -1,4 +1,7 @@
-"""The notebooks of the site run as they stand, hold their outputs, and stay small."""
+"""The notebooks of the site run as they stand, hold their outputs, and stay small.
+
+Two run with the docs; the one that trains two models of a paper takes minutes, and runs at night.
+"""
 
 import json
 from pathlib import Path
@@ -8,7 +11,7 @@ import pytest
 NOTEBOOKS = Path(__file__).parents[1] / "docs" / "notebooks"
 MARKS = {
     "own-csv": pytest.mark.docs,
-    "hugging-face": pytest.mark.slow,
+    "hugging-face": pytest.mark.docs,
     "one-figure": pytest.mark.nightly,  # trains two models of the paper
 }
 

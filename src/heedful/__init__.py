@@ -3,7 +3,8 @@
 Train attention-based text classifiers, see what their attention has learnt, and test whether it may be read
 as an explanation.
 
-The names below are public, and docs/api.md tells of each. Everything else is internal and may change.
+The names below are public, and docs/api.md tells of each. What else the guides use from the parts may move
+in a minor version, and the changelog says so.
 """
 
 from typing import TYPE_CHECKING

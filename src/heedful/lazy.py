@@ -21,7 +21,7 @@ Dir = Callable[[], list[str]]
 
 
 def lazily(package: str) -> tuple[Get, Dir, list[str]]:
-    """`__getattr__`, `__dir__` and `__all__` of a package; its own modules are found by name as well."""
+    """`__getattr__`, `__dir__` and `__all__` of a package; its modules are found by name, but not listed."""
     module = sys.modules[package]
     homes = homes_in(module.__spec__.loader.get_source(package))  # type: ignore[union-attr]  # it is being loaded
 
@@ -36,7 +36,7 @@ def lazily(package: str) -> tuple[Get, Dir, list[str]]:
         raise AttributeError(f"module {package!r} has no attribute {name!r}")
 
     def names() -> list[str]:
-        return sorted({*homes, *inside(), *(name for name in vars(module) if name.startswith("__"))})
+        return sorted({*homes, *(name for name in vars(module) if name.startswith("__"))})
 
     return get, names, list(homes)
 

@@ -7,11 +7,11 @@ import pytest
 from truth_cases import CASES
 from typer.testing import CliRunner
 
-from heedful.auditing.rule import CARE, FAITHFUL, Thresholds
+from heedful.auditing.rule import FAITHFUL
 from heedful.bench.truth.catalogue import recipes
 from heedful.bench.truth.covering import OF, READ_AGAIN, REGRESSED, is_covered
 from heedful.bench.truth.measuring import Job, lacks, measure
-from heedful.bench.truth.running import MODELS, RESULTS, judge_again, read_results, read_row, run, take_over
+from heedful.bench.truth.running import MODELS, RESULTS, read_results, read_row, run, take_over
 from heedful.cli.app import app
 from heedful.errors import UserError
 
@@ -64,12 +64,6 @@ def test_published_rows_are_not_made_again(folder, tmp_path):
     assert kept["made"] is True
     assert {"reading", "label", "skill"} <= set(kept)
     assert read_row(tmp_path, other) is None
-
-
-def test_stored_rows_are_judged_again_without_the_model(folder):
-    row = read_row(folder, replace(RIGHT))
-    assert judge_again(folder, row, thresholds=Thresholds()).reading == FAITHFUL
-    assert judge_again(folder, row, thresholds=Thresholds(skill=1.5)).reading == CARE
 
 
 @pytest.mark.slow

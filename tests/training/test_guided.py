@@ -69,7 +69,7 @@ def test_weights_on_the_words_that_decide_teach_more_than_weights_on_the_others(
     own = {name: attention_over(run.model, encoded) for name, encoded in sets.items()}
 
     def turned(encoded, flat):
-        """The least attended words in the place of the most attended."""
+        """The least attended words instead of the most attended."""
         out = flat.copy()
         for row in range(len(encoded)):
             span = slice(encoded.offsets[row], encoded.offsets[row + 1])

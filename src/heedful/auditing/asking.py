@@ -1,7 +1,7 @@
 """`Asking`: what a question may use while it is measured, and the stages' records in the audit's folder.
 
     plan.json         what is asked; a folder made for something else is refused
-    rows/STAGE        one row a text, as Parquet (see `trials.stream`)
+    rows/STAGE        one row per text, as Parquet (see `trials.stream`)
     runs/seed-N, runs/uniform    the models trained again (not with keep_texts=False: a vocabulary is texts)
     records/*.json    what took no stream: decisions, times of stages
 

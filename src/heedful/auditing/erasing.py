@@ -37,7 +37,7 @@ Progress = Callable[[str, int], AbstractContextManager[Callable[[int], None]]]
 
 @dataclass(frozen=True)
 class Erased:
-    """What erasing a split left: a row a text, the findings, and a sentence for what could not be asked."""
+    """What erasing a split left: a row per text, the findings, and a sentence for what could not be asked."""
 
     streamed: Streamed
     rows: pd.DataFrame

@@ -1,4 +1,4 @@
-"""What each way to paint a text's words predicts of random deletions: one row a text.
+"""What each way to paint a text's words predicts of random deletions: one row per text.
 
 All maps of a text are judged by the same deletions (`trials.erasure.heat_map`). Words that the subject does
 not read are deleted first, so that every measure sees the same words.

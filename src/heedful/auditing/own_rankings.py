@@ -24,14 +24,14 @@ from heedful.trials.erasure.forwards import two_sided
 from heedful.trials.erasure.rereading import Reader, log_odds
 from heedful.trials.rankings.ranking import Ranking
 
-Scores = Sequence[Any] | NDArray | Tensor  # one array a text, or one array (B,T) or (B,T,E) of all
+Scores = Sequence[Any] | NDArray | Tensor  # one array per text, or one array (B,T) or (B,T,E) of all
 
 
 @dataclass(frozen=True, eq=False)
 class RowScores:
     """Scores of one's own, an array or an explanation for each text of the audited split, in its order.
 
-    An array has one score a word, (n,), or an attribution (n,E), as Captum gives, which is summed. What
+    An array has one score per word, (n,), or an attribution (n,E), as Captum gives, which is summed. What
     stands behind the words of a text, such as padding, is not read. With `of_pieces` an array has one score
     for each piece that a transformer reads, marks included, as Captum and LXT give at its embeddings.
     """

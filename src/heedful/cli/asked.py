@@ -28,15 +28,15 @@ TestShare = Annotated[
 def how_to_decide(
     audit_label: Annotated[
         str | None,
-        typer.Option("--audit-label", help="The label to audit, where a model gives several at once."),
+        typer.Option("--audit-label", help="The label to decide, where a model gives several at once."),
     ] = None,
     threshold: Annotated[
         float | None,
-        typer.Option("--threshold", help="Audit a regression as a decision above this number."),
+        typer.Option("--threshold", help="Decide a regression by whether it is above this number."),
     ] = None,
     template: Annotated[
         Path | None,
-        typer.Option("--template", help="File with a prompt around {text}: audits a language model by it."),
+        typer.Option("--template", help="File with a prompt around {text}: a language model decides by it."),
     ] = None,
     labels: Annotated[
         str | None,

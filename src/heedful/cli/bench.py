@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     no_args_is_help=True,
-    help="Measure this machine: speed as ratios in one run, never bare seconds; and accuracies.\n\n"
+    help="Measure speed, memory, accuracy and error rates; ratios within one run where two ways are "
+    "compared.\n\n"
     "Example: `heedful bench start`, or `heedful bench train --part dp`",
 )
 TRAIN_PARTS = ("dp", "unmixed", "recurrent", "grid", "memory")

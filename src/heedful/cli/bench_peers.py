@@ -12,7 +12,11 @@ from heedful.cli.stopping import can_be_stopped
 
 def peers(
     model: Annotated[
-        str | None, typer.Option(help="hf:FOLDER_OR_NAME. Default: a packaged encoder with a random head.")
+        str | None,
+        typer.Option(
+            help="hf:FOLDER_OR_NAME, or minilm: that encoder with a head that learnt 1,000 texts. Default: "
+            "the encoder with a random head."
+        ),
     ] = None,
     corpus: Annotated[str, typer.Option(help="Where the texts come from.")] = "sst",
     texts: Annotated[int, count(least=2, help="Test texts.")] = 8,
@@ -26,19 +30,26 @@ def peers(
 
     They come with the extra peers; those that are not installed are said and left out.
 
-    Example: `heedful bench peers --texts 4`
+    Example: `heedful bench peers --texts 4`, or `heedful bench peers --model minilm --texts 16`
     """
     from dataclasses import asdict
 
+    from heedful.bench.minilm import learnt_minilm
     from heedful.bench.peers import Peers, missing_peers
     from heedful.bench.transformer import packaged_classifier
     from heedful.data.named import load_data
     from heedful.training.devices import find_device
     from heedful.training.model_by_name import open_of_hub
 
-    where = find_device(device)
-    chosen = list(load_data(corpus, data_dir=data_dir, learn=False).split("test").texts[:texts])
-    subject = packaged_classifier(device=where) if model is None else open_of_hub(model, device=device)
+    where, learns = find_device(device), model == "minilm"
+    source = load_data(corpus, data_dir=data_dir, learn=learns)
+    chosen = list(source.split("test").texts[:texts])
+    if learns:
+        subject = learnt_minilm(source, learnt=1000, device=where)  # as many as the published table
+    elif model is None:
+        subject = packaged_classifier(device=where)
+    else:
+        subject = open_of_hub(model, device=device)
     missing = missing_peers()
     if missing:
         say(f"Not installed, and left out: {', '.join(missing)} (pip install 'heedful[peers]').")

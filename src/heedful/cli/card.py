@@ -21,7 +21,7 @@ def card(
     ] = True,
     as_json: AsJson = False,
 ) -> None:
-    """Write the section of a model card: the honest reading with its error rates, under the hub's YAML.
+    """Write the section of a model card: the reading and its error rates, below YAML for model hubs.
 
     Example: `heedful card audits/sst-dp --out README.md`
     """

@@ -33,7 +33,7 @@ def highlight(
     ],
     out: Annotated[
         list[Path],
-        typer.Option("--out", help="File to write: .html, .csv, .jsonl or .parquet. May be given again."),
+        typer.Option("--out", help="File to write: .html, .csv, .jsonl or .parquet. Repeatable."),
     ],
     audit: Annotated[
         Path | None, typer.Option("--audit", help="An audit of this model: highlights by what it found best.")
@@ -107,10 +107,15 @@ def show(tally: "Tally") -> None:
 
     typer.echo(f"{tally.marked:,} of {tally.texts:,} texts have a word that decides.")
     if tally.nobody:
-        typer.echo(f"In {tally.nobody:,} no single word decides, and nothing is highlighted.")
+        typer.echo(f"{_texts(tally.nobody)} no single deciding word; nothing is highlighted there.")
     if tally.flips:
-        typer.echo(f"Of {tally.flips:,} the smallest set of words that changes the decision is known.")
+        of = f"{tally.flips:,} text{'s' * (tally.flips != 1)}"
+        typer.echo(f"For {of} the smallest set of words that flips the decision is known.")
     for path in tally.outs:
         say(f"Written: {path} ({path.stat().st_size / 1e6:.1f} MB).")
     if tally.texts > MANY and any(path.suffix.lower() == ".html" for path in tally.outs):
         say(f"A page of more than {MANY:,} texts is slow to open: for programs take .jsonl or .parquet.")
+
+
+def _texts(count: int) -> str:
+    return f"{count:,} texts have" if count != 1 else "1 text has"

@@ -18,7 +18,10 @@ SCHEMA = 1
 def scores(
     run: Annotated[Path, typer.Argument(help="A run folder, as `heedful train` leaves it.")],
     local: Annotated[
-        bool, typer.Option("--local", help="Average over occurrences in a split, not each word alone.")
+        bool,
+        typer.Option(
+            "--local", help="Average each word over its occurrences in a split, instead of feeding it alone."
+        ),
     ] = False,
     split: Annotated[str, typer.Option("--split", help="With --local: train, dev or test.")] = "train",
     top: Annotated[int, count("--top", help="Words to show of each kind.")] = 10,

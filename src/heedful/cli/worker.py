@@ -26,7 +26,7 @@ def worker(
 ) -> None:
     """Work for a Dask scheduler until stopped; studies are sent to it with `heedful sweep --scheduler`.
 
-    Needs the extra `cluster` (`pip install 'heedful[cluster]'`), and no disk in common with anybody. Whoever
+    Needs the extra `cluster` (`pip install 'heedful[cluster]'`), and no shared disk. Whoever
     can reach the scheduler can run code here: use a network that you trust, or tls:// addresses.
 
     Example: `dask scheduler --host 127.0.0.1 --port 8786`, then `heedful worker tcp://127.0.0.1:8786`

@@ -238,7 +238,7 @@ def _runs(points: np.ndarray, rules: WordRules) -> tuple[np.ndarray, np.ndarray,
 
 
 def _without_stray_marks(letters: np.ndarray) -> np.ndarray:
-    """The letters with spaces in the place of combining marks that follow no word character."""
+    """The letters with spaces instead of combining marks that follow no word character."""
     marks = letters >= _COMBINING
     places = np.arange(len(letters))
     gap, letter = (

@@ -23,7 +23,7 @@ ENTRIES: dict[str, str] = {
     "gram": "heedful.gallery.gram",
     "scores": "heedful.gallery.score_functions",
 }
-"""The entries by name, in the order of the survey, each with the module it lives in."""
+"""The entries by name, in the order of the site, each with the module it lives in."""
 
 
 def entry(name: str) -> Entry:

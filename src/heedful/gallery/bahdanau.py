@@ -1,7 +1,7 @@
 """Gallery: additive alignment (Bahdanau et al., 2015) in a GRU encoder–decoder that rewrites dates.
 
-The decoder's last state s_{t−1} asks, the encoder's states answer. (The survey's scan has c_tj and h_i where
-the paper has the energy e_tj and h_j.) Axes: B texts, T characters of a text, N characters written, H width.
+The decoder's last state s_{t−1} asks, the encoder's states answer.
+Axes: B texts, T characters of a text, N characters written, H width.
 """
 
 from typing import TYPE_CHECKING

@@ -199,7 +199,7 @@ def draw_lines(axes: "Axes", outcome: Outcome, *, field: str) -> None:
 ENTRY = Entry(
     name="scores",
     title="Six score functions, and why the dot product is scaled",
-    source="Vaswani et al. (2017), Attention is all you need, section 3.2.1; the survey's table of scores",
+    source="Vaswani et al. (2017), Attention is all you need, section 3.2.1",
     task="Among 12 items find the one whose key is asked for and say its value, at widths from 8 to 512.",
     formula=(
         "cosine cos(q, h), additive vᵀ tanh(W[q; h]), location W q, general qᵀW h, dot qᵀh, "

@@ -33,7 +33,7 @@ ENCODERS: "Choices[Callable[[ModelSettings, int], nn.Module]]" = Choices(
         "pretrained": "heedful.models.pretrained:pretrained",
     }
 )
-# What stands in the place of attention, made from what would make it.
+# What stands instead of attention, made from what would make it.
 CONTROLS: "Choices[Callable[[Callable[[], nn.Module]], nn.Module]]" = Choices(
     {
         "none": "heedful.models.level:learnt",

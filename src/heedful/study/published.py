@@ -51,7 +51,7 @@ class Published:
 
 
 def publish(done: Reproduction, experiment: Experiment, folder: str | Path) -> Path:
-    """Write what came of an experiment to the folder of published results, in the place of an earlier one."""
+    """Write what came of an experiment to the folder of published results, instead of an earlier one."""
     if done.quick:
         raise UserError(
             f"{done.name} was run with --quick, which is no result: run it in full to publish it."

@@ -214,7 +214,7 @@ def affine_step(parameters, sums, texts, rows, scratch, numbers, l2, drops, key,
     """`dp-a`: dot-product attention over an affine layer, matrix (H, E), bias (H,) or empty (Eq. 59–61).
 
     The layer is never applied to a word. With u = MᵀV a score is (M e)ᵀV/λ = eᵀu/λ (a bias adds the same to
-    every score), and Σ α M e = M Σ α e: the words are those of `dp` with u in the place of V, and M meets one
+    every score), and Σ α M e = M Σ α e: the words are those of `dp` with u instead of V, and M meets one
     vector a text.
     """
     embedding, context, head, matrix, bias = parameters

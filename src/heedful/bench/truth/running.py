@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from heedful.auditing.rule import Thresholds, Verdict, judge
 from heedful.bench.truth.catalogue import Recipe
 from heedful.bench.truth.measuring import ROWS, Job, about, add, lacks, measure
 from heedful.bench.truth.planting import GENERATED
@@ -98,22 +97,6 @@ def take_over(folder: Path, chosen: Iterable[Recipe], published: Path) -> int:
             _write(folder, recipe, {"key": recipe.key, **row.dropna().to_dict()})
             count += 1
     return count
-
-
-def judge_again(folder: Path, row: Any, *, thresholds: Thresholds) -> Verdict:
-    """The verdict that other thresholds give on the stored rows of a model: no model is needed."""
-    found = pd.read_parquet(folder / ROWS / f"{row['key']}.parquet")
-    second = found["operator"].to_numpy()
-    names = [f"class {k}" for k in range(int(row["classes"]))]
-    return judge(
-        found[~second],
-        "attention",
-        names,
-        operator=found[second],
-        level=float(row["level"]),
-        thresholds=thresholds,
-        seed=int(row["seed"]),
-    )
 
 
 def _work(job: Job, recipe: Recipe) -> None:

@@ -65,7 +65,7 @@ class Runner:
         return found
 
     def logits_of(self, inputs: Mapping[str, Tensor], vectors: Tensor) -> Tensor:
-        """The logits with these input embeddings (B,L,E) in the place of the network's own.
+        """The logits with these input embeddings (B,L,E) instead of the network's own.
 
         They take the place of what its tables give, and not of an argument: some families look at the ids
         to find the position that decides. A decoder that reads the same text one place later does so too.
@@ -86,7 +86,7 @@ class Runner:
 
 
 def _replacing(ids: Tensor, vectors: Tensor) -> Callable[..., Tensor | None]:
-    """A hook that puts `vectors` in the place of what a table gives for `ids`, perhaps one place later."""
+    """A hook that puts `vectors` instead of what a table gives for `ids`, perhaps one place later."""
 
     def put(table: nn.Module, args: tuple[Any, ...], output: Tensor) -> Tensor | None:
         if not args or not isinstance(args[0], Tensor) or args[0].shape != ids.shape:

@@ -311,7 +311,7 @@ class TransformerSubject(nn.Module):
 
     @torch.no_grad()
     def _probe_embedding(self, cuts: Sequence[Cut]) -> None:
-        """Whether vectors in the place of the input embeddings reach the logits."""
+        """Whether vectors instead of the input embeddings reach the logits."""
         for group in groups(cuts, device=self.device):
             try:
                 vectors = self.runner.vectors(group.inputs)

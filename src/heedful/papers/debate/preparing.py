@@ -50,7 +50,7 @@ class Debate:
     run: Run | None
     left_out: dict[str, str]  # stages that this model cannot have, with the reason
     frozen: bool = True  # whether it can be trained under frozen weights
-    audited: Audited | None = None  # a model that somebody brought, in the place of trainings
+    audited: Audited | None = None  # a model that somebody brought, instead of trainings
 
     def bench(self, folder: Path, **options: Any) -> Bench:
         """Where its stages are measured; `options` are those of `Bench`."""
@@ -124,7 +124,7 @@ def debate_on(
     Nothing is trained yet. `seeds` is how many trainings are compared, and `seed` the first of theirs; a run
     brings its own. A model that is not ours to train (hf:NAME, or any `Subject`) needs `data`, whose labels
     `label_map` may match to its classes; it is asked what can be asked without a training. `level` is any
-    layer or head of a transformer (layer-2, layer-2-head-5), in the place of its last; `asked_of` one is how
+    layer or head of a transformer (layer-2, layer-2-head-5), instead of its last; `asked_of` one is how
     it decides.
     """
     check_seed(seed)

@@ -57,7 +57,7 @@ def delete_words(batch: Batch, gone: Tensor, *, of: Tensor | None = None) -> Bat
 
 
 def replace_words(batch: Batch, gone: Tensor, *, of: Tensor | None = None) -> Batch:
-    """The texts with the unknown word in the place of the words where `gone` is true."""
+    """The texts with the unknown word instead of the words where `gone` is true."""
     of = _rows(batch, gone, of)
     taken = take_rows(batch, of)
     gone = gone & taken.mask
