@@ -19,7 +19,7 @@ from transformers import BertForSequenceClassification
 import heedful
 from heedful.auditing.by_label import audit_labels
 from heedful.cli.app import app
-from heedful.training.model_by_name import Asked
+from heedful.training.opening import Asked
 
 pytestmark = pytest.mark.slow
 

@@ -14,7 +14,7 @@ from heedful.cli.app import app
 from heedful.data.pairs import both, paired
 from heedful.errors import UserError
 from heedful.models.transformers import TransformerSubject
-from heedful.training.model_by_name import Asked
+from heedful.training.opening import Asked
 from heedful.trials.erasure.rereading import Reader
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "models"))

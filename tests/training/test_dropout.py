@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from heedful.errors import UserError
-from heedful.training.dropout import keep_factors
+from heedful.models.dropout import keep_factors
 
 LIKE = torch.zeros(1)
 

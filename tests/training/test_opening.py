@@ -17,8 +17,7 @@ from transformers import pipeline
 import heedful
 from heedful.errors import UserError
 from heedful.training import train
-from heedful.training.model_by_name import Asked, open_model
-from heedful.training.opening import open_any
+from heedful.training.opening import Asked, open_any, open_model
 from heedful.training.run import Run
 
 TEXT = "A superb film, with a tedious plot."

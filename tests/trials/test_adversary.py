@@ -9,7 +9,7 @@ from torch import nn
 
 from heedful.errors import UserError
 from heedful.models.trace import Trace, probabilities
-from heedful.trials.agreement.pairs import _kernel
+from heedful.trials.compiled import compiled_pairs
 from heedful.trials.weights import adversary as module
 from heedful.trials.weights.adversary import exact_adversary
 from heedful.trials.weights.ascent import ascent_adversary
@@ -24,7 +24,7 @@ def way(request, monkeypatch):
 
 
 def choose(monkeypatch, name):
-    found = _kernel() if name == "compiled" else None
+    found = compiled_pairs(10**9) if name == "compiled" else None
     assert (found is not None) == (name == "compiled"), "the tests need numba"
     monkeypatch.setattr(module, "compiled_pairs", lambda pairs: found)
 

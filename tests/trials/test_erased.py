@@ -6,8 +6,7 @@ from erasure_traces import linear, random_trace, stacked, through_the_head
 
 from heedful.errors import UserError
 from heedful.models.trace import Trace, decisions
-from heedful.trials import decided, leave_one_out, logits_without, whole_logits
-from heedful.trials.erasure import compiled
+from heedful.trials import compiled, decided, leave_one_out, logits_without, whole_logits
 
 
 def two_sided(logits):

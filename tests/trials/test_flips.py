@@ -19,8 +19,7 @@ from torch import nn
 
 from heedful.errors import UserError
 from heedful.models.trace import Trace
-from heedful.trials import flip_sizes, near_ties, smallest_flips
-from heedful.trials.erasure import compiled
+from heedful.trials import compiled, flip_sizes, near_ties, smallest_flips
 from heedful.trials.erasure.flips import compiled_flips, stepwise_flips, suffix_flips
 from heedful.trials.erasure.linear_votes import token_logits
 
@@ -206,13 +205,13 @@ def test_without_numba_the_arrays_do_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "numba", None)
     monkeypatch.delitem(sys.modules, "heedful.trials.erasure.kernel", raising=False)
     monkeypatch.setattr(compiled, "LEAST", 0)
-    compiled._kernel.cache_clear()
+    compiled.imported.cache_clear()
     try:
         trace = random_trace()
         assert compiled_flips(trace, some_order(trace)) is None
         assert flip_sizes(trace, some_order(trace)).tolist() == step_by_step(trace, some_order(trace))
     finally:
-        compiled._kernel.cache_clear()
+        compiled.imported.cache_clear()
 
 
 def test_a_near_tie_is_named_and_a_clear_decision_is_not():

@@ -11,13 +11,13 @@ from heedful.errors import UserError
 from heedful.trials.agreement import kendall as module
 from heedful.trials.agreement.kendall import kendall, kendall_tau
 from heedful.trials.agreement.overlap import random_overlap, spearman, top_overlap
-from heedful.trials.agreement.pairs import _kernel
+from heedful.trials.compiled import compiled_pairs
 
 
 @pytest.fixture(params=["compiled", "plain"])
 def way(request, monkeypatch):
     """Both ways to count pairs, whatever the size of the work."""
-    found = _kernel() if request.param == "compiled" else None
+    found = compiled_pairs(10**9) if request.param == "compiled" else None
     assert (found is not None) == (request.param == "compiled"), "the tests need numba"
     monkeypatch.setattr(module, "compiled_pairs", lambda pairs: found)
 
@@ -73,7 +73,7 @@ def test_both_ways_count_the_same_pairs(pairs):
     counts = np.array([len(pairs)])
     found = np.empty((1, 8))
     orders = np.argsort(a, axis=1), np.argsort(b, axis=1)
-    _kernel().count_pairs(a, b, *orders, counts, np.empty(0, np.int16), found)
+    compiled_pairs(10**9).count_pairs(a, b, *orders, counts, np.empty(0, np.int16), found)
     np.testing.assert_array_equal(found, module._count_pairs(a, b, counts))
 
 

@@ -18,6 +18,7 @@ from heedful.errors import UserError
 from heedful.models.trace import Trace, decisions
 from heedful.trials import (
     beam_flips,
+    compiled,
     decided,
     flip_sizes,
     logits_without,
@@ -25,7 +26,6 @@ from heedful.trials import (
     smallest_flips,
     smallest_overtakes,
 )
-from heedful.trials.erasure import compiled
 
 
 @pytest.fixture(params=["compiled", "arrays"])

@@ -22,8 +22,7 @@ from heedful.errors import UserError, listed
 from heedful.models.building import Classifier
 from heedful.models.subject import Subject
 from heedful.models.transformers.loading import check_decision, labels_at_once
-from heedful.training.model_by_name import HUB, Asked, is_of_hub
-from heedful.training.opening import Kind, open_any
+from heedful.training.opening import HUB, Asked, Kind, is_of_hub, open_any
 from heedful.training.run import Run
 from heedful.training.texts_of_run import corpus_of
 from heedful.trials.erasure.rereading import deletion_is_erasure

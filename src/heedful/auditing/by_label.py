@@ -22,8 +22,7 @@ from heedful.errors import UserError
 from heedful.models.transformers.loading import labels_at_once, load_labels
 from heedful.records.stored import save_json
 from heedful.training.devices import find_device
-from heedful.training.model_by_name import HUB, Asked
-from heedful.training.opening import opened_of_hub
+from heedful.training.opening import HUB, Asked, opened_of_hub
 
 if TYPE_CHECKING:
     import pandas

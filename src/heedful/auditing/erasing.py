@@ -23,7 +23,7 @@ from heedful.models.transformers import TransformerSubject
 from heedful.models.transformers.any_layer import AtLevel
 from heedful.records import Finding
 from heedful.store import digest_of
-from heedful.training.model_by_name import Asked
+from heedful.training.opening import Asked
 from heedful.trials.erasure.deletion import WAYS
 from heedful.trials.rankings.layer_rankings import RANKINGS
 from heedful.trials.rankings.named import brought_by

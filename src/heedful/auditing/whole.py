@@ -36,8 +36,7 @@ from heedful.records import Estimate, Finding, wilson_interval
 from heedful.records.manifest import MANIFEST, file_digest, write_manifest
 from heedful.records.wording import in_percent, lasting
 from heedful.study.kept_runs import trained_once
-from heedful.training.model_by_name import HUB, Asked, is_of_hub
-from heedful.training.opening import is_of_transformers
+from heedful.training.opening import HUB, Asked, is_of_hub, is_of_transformers
 from heedful.training.presets import prepare
 from heedful.training.run import SETTINGS, Run
 from heedful.trials.rankings.named import by_name

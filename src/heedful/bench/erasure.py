@@ -24,7 +24,7 @@ from heedful.bench.timing import take_turns
 from heedful.errors import MissingExtra
 from heedful.models.trace import Trace, decisions
 from heedful.training.devices import one_thread
-from heedful.trials.erasure import compiled
+from heedful.trials import compiled
 from heedful.trials.erasure.erased import leave_one_out
 from heedful.trials.erasure.flips import flip_sizes
 from heedful.trials.erasure.smallest import smallest_flips

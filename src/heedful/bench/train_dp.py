@@ -19,10 +19,10 @@ from heedful.bench.preparing import prepared
 from heedful.bench.timing import take_turns
 from heedful.data.named import load_data
 from heedful.errors import UserError
+from heedful.models.dropout import keep_factors
 from heedful.training.closed import ClosedForm
 from heedful.training.compiled import CompiledForm, warm_up
 from heedful.training.devices import one_thread
-from heedful.training.dropout import keep_factors
 from heedful.training.optimisers import rows_adagrad
 
 

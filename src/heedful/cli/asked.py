@@ -8,7 +8,7 @@ import typer
 from heedful.cli.options import Encoding, LabelColumn, TextColumn, TextPairColumn
 
 if TYPE_CHECKING:
-    from heedful.training.model_by_name import Asked
+    from heedful.training.opening import Asked
 
 SplitColumn = Annotated[
     str | None,
@@ -50,7 +50,7 @@ def how_to_decide(
     ] = None,
 ) -> "Asked":
     """How a transformer is to decide."""
-    from heedful.training.model_by_name import Asked
+    from heedful.training.opening import Asked
 
     return Asked(
         label=audit_label,

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from heedful.auditing.instead import Instead
     from heedful.auditing.result import Audit
     from heedful.auditing.rule import ClassReading
-    from heedful.training.model_by_name import Asked
+    from heedful.training.opening import Asked
 
 
 @gathers(asked=how_to_decide, columns=how_to_read_pairs)
@@ -206,7 +206,7 @@ def audit(
 def _labels_at_once(subject: str, data: str | None, asked: "Asked") -> bool:
     """Whether each of several labels is to be audited."""
     from heedful.models.transformers.loading import labels_at_once
-    from heedful.training.model_by_name import HUB, is_of_hub
+    from heedful.training.opening import HUB, is_of_hub
 
     if not is_of_hub(subject) or data is None or asked.label is not None or asked.template is not None:
         return False

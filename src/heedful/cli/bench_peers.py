@@ -39,7 +39,7 @@ def peers(
     from heedful.bench.transformer import packaged_classifier
     from heedful.data.named import load_data
     from heedful.training.devices import find_device
-    from heedful.training.model_by_name import open_of_hub
+    from heedful.training.opening import open_of_hub
 
     where, learns = find_device(device), model == "minilm"
     source = load_data(corpus, data_dir=data_dir, learn=learns)

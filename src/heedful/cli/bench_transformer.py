@@ -28,7 +28,7 @@ def transformer(
     from heedful.bench.transformer import measure_transformer, packaged_classifier
     from heedful.data.named import load_data
     from heedful.training.devices import find_device
-    from heedful.training.model_by_name import open_of_hub
+    from heedful.training.opening import open_of_hub
 
     where = find_device(device)
     chosen = list(load_data(corpus, data_dir=data_dir, learn=False).split("test").texts[:texts])
@@ -76,7 +76,7 @@ def passes(
     from heedful.bench.passes import audit_passes
     from heedful.data.named import load_data
     from heedful.training.devices import find_device
-    from heedful.training.model_by_name import open_of_hub
+    from heedful.training.opening import open_of_hub
 
     where = find_device(device)
     chosen = load_data(corpus, data_dir=data_dir)

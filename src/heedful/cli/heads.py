@@ -48,7 +48,7 @@ def heads(
     from heedful.drawing import draw_to
     from heedful.files import write_atomically
     from heedful.study.heads_figure import CLEAR, draw_heads
-    from heedful.training.model_by_name import is_of_hub, open_model
+    from heedful.training.opening import is_of_hub, open_model
     from heedful.trials.heads import HeadRows, check_heads, head_grid, head_rows
     from heedful.trials.stream import sample_rows
 

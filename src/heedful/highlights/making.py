@@ -38,8 +38,7 @@ from heedful.highlights.texts import Survey, Texts, has_words, open_texts, surve
 from heedful.models.subject import Subject
 from heedful.records.stored import parse_json
 from heedful.store import Stage, Store
-from heedful.training.model_by_name import Asked
-from heedful.training.opening import open_any
+from heedful.training.opening import Asked, open_any
 from heedful.trials.erasure.rereading import deletion_is_erasure
 from heedful.trials.rankings.ranking import Ranking
 from heedful.trials.stream import lengths_of

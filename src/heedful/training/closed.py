@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from heedful.errors import UserError, choose_from
+from heedful.models.dropout import check_rate, keep_factors
 from heedful.models.gradients import (
     Gradients,
     Occurrences,
@@ -20,7 +21,6 @@ from heedful.models.gradients import (
     dot_gradients,
     occurrences,
 )
-from heedful.training.dropout import check_rate, keep_factors
 from heedful.training.losses import alignment_penalty
 from heedful.training.optimisers import rows_adagrad, rows_sgd
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from heedful.errors import MissingExtra, UserError, choose_from
-from heedful.training.dropout import check_rate
+from heedful.models.dropout import check_rate
 from heedful.training.optimisers import decayed
 
 FAMILIES = {"dp": "dot_step", "dp-a": "affine_step", "ad": "additive_step"}  # by their functions in `kernel`

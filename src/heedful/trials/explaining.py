@@ -9,8 +9,7 @@ from heedful.data.named import load_texts
 from heedful.data.tables.held import is_data
 from heedful.errors import UserError
 from heedful.models.subject import Subject, gives
-from heedful.training.model_by_name import Asked
-from heedful.training.opening import open_any
+from heedful.training.opening import Asked, open_any
 from heedful.trials.rankings.named import text_scores
 from heedful.understanding.one_text import Explanation, Explanations, read_text
 

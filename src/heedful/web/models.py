@@ -8,7 +8,7 @@ from typing import Any
 from heedful.errors import UserError
 from heedful.models.subject import Subject
 from heedful.study.cells import RUNS
-from heedful.training.model_by_name import is_of_hub, open_of_hub
+from heedful.training.opening import is_of_hub, open_of_hub
 from heedful.training.run import RESULT, SETTINGS, Run, load_run
 
 MOST_MODELS = 24

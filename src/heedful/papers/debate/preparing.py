@@ -29,7 +29,7 @@ from heedful.papers.wiegreffe_pinter import adversarial, diagnostic, seeds, unif
 from heedful.study.grid import READING, load_origin
 from heedful.study.workbench import RUNS, Bench
 from heedful.training import run as files
-from heedful.training.model_by_name import Asked, is_of_hub
+from heedful.training.opening import Asked, is_of_hub
 from heedful.training.presets import PRESETS, prepare
 from heedful.training.run import Run, load_run
 from heedful.training.texts_of_run import base_of, corpus_of

@@ -21,7 +21,7 @@ from scipy import special
 from torch import Tensor
 
 from heedful.errors import UserError
-from heedful.trials.agreement.pairs import compiled_pairs
+from heedful.trials.compiled import compiled_pairs
 
 Floats = NDArray[np.float64]
 CHUNK = 2**15  # slots sorted and counted at once: they stay in the cache of one core

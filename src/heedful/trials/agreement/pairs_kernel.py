@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-incomplete-defs
-"""The two loops over pairs of tokens, compiled. Imports numba, so only `agreement.pairs` imports this file.
+"""The two loops over pairs of tokens, compiled. Imports numba, so only `trials.compiled` imports this file.
 
 Axes: B instances, T slots; an instance's n real slots come first in every order.
 """

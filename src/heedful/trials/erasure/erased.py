@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from heedful.models.trace import Trace, decisions
-from heedful.trials.erasure.compiled import kernel
+from heedful.trials.compiled import kernel
 from heedful.trials.erasure.forwards import (
     BUDGET,
     check_head,

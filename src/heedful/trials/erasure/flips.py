@@ -15,7 +15,7 @@ from torch import Tensor
 
 from heedful.errors import UserError
 from heedful.models.trace import Trace, as_tensor, decisions
-from heedful.trials.erasure.compiled import kernel
+from heedful.trials.compiled import kernel
 from heedful.trials.erasure.forwards import BUDGET, check_head, check_runs, row_chunks, variant_bytes
 from heedful.trials.erasure.linear_votes import (
     Bools,

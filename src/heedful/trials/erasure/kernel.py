@@ -1,7 +1,7 @@
 # mypy: allow-untyped-defs, allow-incomplete-defs
 """The loops over every token of a trace, compiled.
 
-Imports numba, so only `heedful.trials.erasure.compiled` imports this file.
+Imports numba, so only `heedful.trials.compiled` imports this file.
 
 Axes: B instances, T slots, H width, K classes.
 """

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from heedful.models.trace import Trace
-from heedful.trials.erasure.compiled import kernel
+from heedful.trials.compiled import kernel
 
 Floats = NDArray[np.float64]
 Longs = NDArray[np.int64]

@@ -21,7 +21,7 @@ from torch import Tensor
 
 from heedful.errors import UserError
 from heedful.models.trace import Trace
-from heedful.trials.erasure.compiled import kernel
+from heedful.trials.compiled import kernel
 from heedful.trials.erasure.linear_votes import (
     Bools,
     Floats,

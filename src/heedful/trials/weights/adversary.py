@@ -25,7 +25,7 @@ from torch import Tensor
 from heedful.errors import UserError
 from heedful.models.trace import Trace, decisions
 from heedful.records import Finding
-from heedful.trials.agreement.pairs import compiled_pairs
+from heedful.trials.compiled import compiled_pairs
 from heedful.trials.groups import mean_findings
 from heedful.trials.to_frames import Framed
 from heedful.trials.weights.divergence import js_divergence

@@ -8,17 +8,24 @@ from importlib import import_module
 from types import ModuleType
 
 LEAST = 100_000  # token logits below which torch takes a few milliseconds at most
+LEAST_PAIRS = 50_000  # pairs of tokens below which NumPy does
 
 
 def kernel(numbers: int) -> ModuleType | None:
-    """The module with the compiled loops, for work on so many numbers."""
-    return _kernel() if numbers >= LEAST else None
+    """The loops over erasures, for work on so many numbers."""
+    return imported("heedful.trials.erasure.kernel") if numbers >= LEAST else None
+
+
+def compiled_pairs(pairs: int) -> ModuleType | None:
+    """The loops over pairs of tokens, for work on so many of them."""
+    return imported("heedful.trials.agreement.pairs_kernel") if pairs >= LEAST_PAIRS else None
 
 
 @cache
-def _kernel() -> ModuleType | None:
+def imported(name: str) -> ModuleType | None:
+    """This module of ours, or None where it lacks numba."""
     try:
-        return import_module("heedful.trials.erasure.kernel")
+        return import_module(name)
     except ModuleNotFoundError as missing:
         if missing.name != "numba":
             raise

@@ -6,7 +6,7 @@ import pytest
 
 from heedful.errors import UserError
 from heedful.training import load_run, train
-from heedful.training.model_by_name import is_of_hub, open_model
+from heedful.training.opening import is_of_hub, open_model
 
 
 @pytest.mark.parametrize(
