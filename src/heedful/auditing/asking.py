@@ -22,12 +22,12 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from heedful.auditing.label_words import LabelWords, label_words
 from heedful.auditing.maps import Maps, maps_trial
 from heedful.auditing.plan import AuditSettings, Plan
 from heedful.auditing.questions.answer import NotAsked, Question
 from heedful.auditing.reading import ReadSubject, clusters_of, decide_all, look
 from heedful.auditing.sampling import Draw
+from heedful.auditing.word_table import LabelWords, label_words
 from heedful.data.batches import Batch
 from heedful.data.encoded import EncodedTexts
 from heedful.models.building import Classifier

@@ -19,7 +19,7 @@ from heedful.files import write_atomically
 from heedful.papers import experiment
 from heedful.papers.names import corpus_label
 from heedful.records import Claim
-from heedful.records.claim import OUTCOMES
+from heedful.records.interval import OUTCOMES
 from heedful.records.wording import decimals, number
 from heedful.study.latex import to_latex
 from heedful.study.learnt import TABLE

@@ -5,10 +5,10 @@ interval (0.95), `resamples` the bootstrap's repetitions, and `seed` an integer 
 seed, one result. Rows are instances everywhere, so columns of one call are paired.
 """
 
-from heedful.records.claim import Claim, decide
+from heedful.records.claim import Claim
 from heedful.records.closed_form import benjamini_hochberg, mcnemar_exact, seeds_interval, wilson_interval
 from heedful.records.finding import Finding
-from heedful.records.interval import Estimate, Interval
+from heedful.records.interval import Estimate, Interval, decide
 from heedful.records.resampling import bootstrap, bootstrap_interval, paired_difference, ratio_of_means
 from heedful.records.rows import append_rows, query, read_rows
 

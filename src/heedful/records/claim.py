@@ -5,42 +5,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from heedful.errors import UserError, choose_from
 from heedful.records.finding import Finding, Scalar
-from heedful.records.interval import Interval, unknown
+from heedful.records.interval import OUTCOMES, Interval, Outcome, decide, unknown
 from heedful.records.stored import check_keys, check_stamp, load_json, save_json, stamp
 
 if TYPE_CHECKING:
     import pandas
 
-Outcome = Literal["holds", "does not hold", "undecided"]
-OUTCOMES: tuple[Outcome, ...] = ("holds", "does not hold", "undecided")
-COMPARISONS = (">", ">=", "<", "<=", "within")
 VERSION = 1
-
-
-def decide(interval: Interval, comparison: str, threshold: float) -> Outcome:
-    """Whether the whole interval satisfies the comparison, the whole interval fails it, or neither.
-
-    The comparison is ">", ">=", "<", "<=" or "within", which means between −threshold and threshold.
-    """
-    choose_from("comparison", comparison, COMPARISONS)
-    if math.isnan(threshold):
-        raise UserError("A claim needs a number to be compared with, and got nan.")
-    low, high = interval.low, interval.high
-    if comparison == "within":
-        true, false = -threshold <= low and high <= threshold, high < -threshold or threshold < low
-    elif comparison == ">":
-        true, false = low > threshold, high <= threshold
-    elif comparison == ">=":
-        true, false = low >= threshold, high < threshold
-    elif comparison == "<":
-        true, false = high < threshold, low >= threshold
-    else:
-        true, false = high <= threshold, low > threshold
-    return "holds" if true else "does not hold" if false else "undecided"
 
 
 @dataclass(frozen=True)

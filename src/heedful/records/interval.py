@@ -1,9 +1,17 @@
-"""An interval, and a number with its interval: what every uncertain number is handed on as."""
+"""An interval, and a number with its interval, which is how every uncertain number is handed on.
+
+An interval decides a comparison, or leaves it undecided.
+"""
 
 import math
 from dataclasses import dataclass
+from typing import Literal
 
-from heedful.errors import UserError
+from heedful.errors import UserError, choose_from
+
+Outcome = Literal["holds", "does not hold", "undecided"]
+OUTCOMES: tuple[Outcome, ...] = ("holds", "does not hold", "undecided")
+COMPARISONS = (">", ">=", "<", "<=", "within")
 
 
 @dataclass(frozen=True)
@@ -42,6 +50,28 @@ class Estimate:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "value", finite(self.value, "the value of an estimate"))
+
+
+def decide(interval: Interval, comparison: str, threshold: float) -> Outcome:
+    """Whether the whole interval satisfies the comparison, the whole interval fails it, or neither.
+
+    The comparison is ">", ">=", "<", "<=" or "within", which means between −threshold and threshold.
+    """
+    choose_from("comparison", comparison, COMPARISONS)
+    if math.isnan(threshold):
+        raise UserError("A claim needs a number to be compared with, and got nan.")
+    low, high = interval.low, interval.high
+    if comparison == "within":
+        true, false = -threshold <= low and high <= threshold, high < -threshold or threshold < low
+    elif comparison == ">":
+        true, false = low > threshold, high <= threshold
+    elif comparison == ">=":
+        true, false = low >= threshold, high < threshold
+    elif comparison == "<":
+        true, false = high < threshold, low >= threshold
+    else:
+        true, false = high <= threshold, low > threshold
+    return "holds" if true else "does not hold" if false else "undecided"
 
 
 def unknown(reason: str, *, level: float) -> Interval:
