@@ -56,14 +56,35 @@ def accuracy(subject, texts, labels):
         return float((subject.logits(subject.encode(texts)).argmax(1).numpy() == labels).mean())
 
 
-def test_smollm2_with_a_trained_head_is_read_exactly_at_its_last_layer(smollm2, sst, folder):
+@pytest.fixture(scope="module")
+def headed(smollm2, sst, folder):
+    """SmolLM2 with a head that learnt to tell negative from positive."""
     texts, labels = some_of(sst, "train", 400)
-    out = train_head(smollm2, folder / "head", texts, labels, ["negative", "positive"], steps=150)
-    subject = load_transformer(out)
+    return train_head(smollm2, folder / "head", texts, labels, ["negative", "positive"], steps=150)
+
+
+def test_smollm2_with_a_trained_head_is_read_exactly_at_its_last_layer(headed, sst):
+    subject = load_transformer(headed)
     assert (subject.way, subject.position) == ("attention interface", "last")
-    assert accuracy(subject, *some_of(sst, "test", 100)) > 0.65
+    texts, labels = some_of(sst, "test", 100)
+    assert accuracy(subject, texts, labels) > 0.65
     batch = subject.encode(texts[:3])
     torch.testing.assert_close(subject.trace(batch).logits(), subject.logits(batch), atol=1e-3, rtol=1e-3)
+
+
+def test_smollm2_with_a_trained_head_is_audited(headed, sst, folder):
+    short = sst[(sst["split"] == "test") & sst["text"].str.split().str.len().between(6, 9)]
+    rows = short[["text", "label"]].sample(40, random_state=0)
+    data = folder / "sentences.csv"
+    rows.to_csv(data, index=False)
+    found = heedful.audit(f"hf:{headed}", data, out=folder / "smollm2-audit", limit=40, deletions=1)
+    assert found.verdict.shown == "attention"
+    assert found.reading != "cannot say"
+    assert found.content["data"]["accuracy"]["value"] > 0.55
+    asked = {one.id: one.outcome for one in found.answers}
+    assert "not asked" not in {asked[name] for name in ("top", "agreement", "adversary", "head", "noise")}
+    assert asked["dropout"] == "not asked"  # it has none
+    assert (folder / "smollm2-audit" / "index.html").is_file()
 
 
 def test_smollm2_is_a_prompted_classifier_whose_template_stays(smollm2):

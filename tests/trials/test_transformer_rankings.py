@@ -231,6 +231,6 @@ def test_long_texts_are_read_a_few_at_a_time_where_all_layers_are_held(monkeypat
 
     monkeypatch.setattr(subject, "runner", counted)
     two = 2 * 3 * 4 * 2 * 3 * 6**2  # texts of six pieces: copies, bytes, layers, heads
-    monkeypatch.setattr("heedful.trials.rankings.attention_gradient.BUDGET", two)
+    monkeypatch.setattr("heedful.models.transformers.memory.AT_ONCE", two)
     torch.testing.assert_close(attention_gradient(subject, batch), together)
     assert sizes == [2, 2, 2, 1]

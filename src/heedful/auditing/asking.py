@@ -123,10 +123,13 @@ class Asking:
 
     @cached_property
     def rows(self) -> NDArray[np.int64]:
-        """The texts of the other questions: the pool of a model of ours, else those that were read."""
+        """The texts of the other questions: the pool of a model of ours, else those that were read.
+
+        Texts that are too long for their attention to be looked at are left out.
+        """
         if self.plan.audited.run is not None:
             return self.plan.pool
-        return np.sort(self.plan.pool[self.read.rows["instance"].to_numpy()])
+        return self.plan.looked_at(np.sort(self.plan.pool[self.read.rows["instance"].to_numpy()]))
 
     def some(self, most: int) -> NDArray[np.int64]:
         """At most so many of the texts, drawn by the seed."""

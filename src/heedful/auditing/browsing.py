@@ -24,7 +24,7 @@ from heedful.auditing.questions.adversary import EPSILON
 from heedful.auditing.reading import maps_of
 from heedful.data.batches import Batch
 from heedful.data.vocabulary import UNKNOWN_ID
-from heedful.models.subject import Subject, gives
+from heedful.models.subject import Subject, gives, traceable
 from heedful.models.trace import Trace, decisions, probabilities
 from heedful.trials.erasure.erased import logits_without
 from heedful.trials.erasure.rereading import log_odds, rank_of
@@ -154,7 +154,8 @@ def entries_of(
     """
     reader, read = read_only(subject, batch)
     scores = dict(painted or paint(reader, _cheap(subject), seed=seed))
-    trace = subject.trace(batch) if gives(subject, "trace") else None
+    traced = gives(subject, "trace") and bool(traceable(subject, batch).all())
+    trace = subject.trace(batch) if traced else None
     own = scores.pop("attention", None)  # a black box has none
     weights = None if own is None else _on_words(own, read)
     by_words = batch.sentences is None and trace is not None
@@ -180,7 +181,9 @@ def entries_of(
             "known": _known(subject, batch, row, count),
             "decided": int(reader.decided[row]),
             "probabilities": [float(f"{share:.6g}") for share in shares[row].tolist()],  # 0.99996 is not 1
-            "weights": None if weights is None else weights[row, :count].tolist(),
+            "weights": None
+            if weights is None or weights[row].isnan().any()
+            else weights[row, :count].tolist(),
             "rankings": _spread_all(scores, row, there, errors=False),
             "errors": _spread_all(scores, row, there, errors=True),
             "token_logits": None,

@@ -76,7 +76,7 @@ def announce(asking: Asking) -> list[str]:
     of = len(plan.texts)
     taken = f"all {of:,}" if len(plan.pool) == of else f"{len(plan.pool):,} of {of:,} (drawn by the seed)"
     lines = [f"Auditing {audited.name} on {audited.corpus.name}: {taken} {settings.split} texts."]
-    lines += too_long(plan)
+    lines += [*too_long(plan), *plan.unseen]
     if asking.records.value("seconds"):
         return [*lines, "What was measured before is taken from the folder."]
     parts = {
@@ -178,7 +178,7 @@ class Trying(Asking):
     def rows(self) -> NDArray[np.int64]:
         """As many texts as will be asked about."""
         pool, asked = self.plan.pool, self.plan.reading.texts
-        return pool if self.plan.audited.run is not None or asked is None else pool[:asked]
+        return pool if self.plan.audited.run is not None else self.plan.looked_at(pool[:asked])
 
     @cached_property
     def read(self) -> ReadSubject:

@@ -32,7 +32,7 @@ from torch import Tensor
 
 from heedful.auditing.names import shown_names
 from heedful.data.batches import Batch
-from heedful.models.subject import Subject
+from heedful.models.subject import Subject, traceable
 from heedful.models.word_attention import words_read
 from heedful.trials.erasure.deletion import delete_words
 from heedful.trials.erasure.heat_map import (
@@ -186,7 +186,9 @@ def paint(reader: Reader, maps: Maps, *, seed: int = 0) -> dict[str, Tensor]:
 
 
 def _scores(reader: Reader, ranking: "str | Ranking", seed: int) -> Tensor:
-    scores = scores_with(reader, ranking, seed=seed)
+    # Of texts too long for their attention to be looked at a ranking may say nothing.
+    known = traceable(reader.subject, reader.batch, every=True)
+    scores = scores_with(reader, ranking, seed=seed, known=known)
     plain = scores.scores if isinstance(scores, Doubted) else scores
     return plain.double().cpu() * reader.batch.mask.cpu()
 

@@ -17,10 +17,12 @@ from heedful.data.encoded import EncodedTexts
 from heedful.errors import LARGEST_SEED, UserError, check_seed, choose_from
 from heedful.files import check_folder, write_atomically
 from heedful.models.subject import gives
+from heedful.models.transformers import TransformerSubject
+from heedful.models.transformers.memory import longest_seen
 from heedful.records.stored import read_json
 from heedful.settings import MOST_SEEDS, check_sizes, setting, settings_from
 from heedful.trials.rankings.ranking import Ranking
-from heedful.trials.stream import MOST_SUMMED, sample_rows
+from heedful.trials.stream import MOST_SUMMED, batch_of, sample_rows
 
 PLAN = "plan.json"
 SCHEMA = 4
@@ -118,6 +120,35 @@ class Plan:
         maps = replace(maps, dear=maps.dear | opted)
         # Kept for texts to browse; halves are compared where nothing else can say how sure effects are.
         return replace(maps, keep=self.settings.keep_texts, halves=self.audited.run is None)
+
+    def looked_at(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Those of these texts that are not too long for their attention to be looked at."""
+        subject = self.audited.subject
+        if not isinstance(subject, TransformerSubject) or not gives(subject, "attention"):
+            return rows
+        seen: NDArray[np.bool_] = subject.fits(batch_of(subject, self.texts, rows)).numpy()
+        return rows[seen]
+
+    @cached_property
+    def unseen(self) -> tuple[str, ...]:
+        """What is said of texts that are too long for their attention to be looked at, if there are any."""
+        subject, rankings = self.audited.subject, self.maps.names
+        if not isinstance(subject, TransformerSubject) or not gives(subject, "attention"):
+            return ()
+        asked: dict[str, float] = {"Attention": subject.looked_at}
+        if subject.entry is not None and "attention-gradient" in rankings:
+            asked["The ranking attention-gradient"] = subject.entry.calls
+        limits = {what: longest_seen(subject, layers=layers) for what, layers in asked.items()}
+        if not any(limits.values()):
+            return ()
+        pieces = np.array([len(cut) for cut in subject.cut(batch_of(subject, self.texts, self.pool))])
+        counts = {what: int((pieces > most).sum()) for what, most in limits.items() if most is not None}
+        return tuple(
+            f"{what} is unknown for {count:,} of {len(pieces):,} texts, of more than {limits[what]:,} "
+            f"pieces: the weights would take more than {subject.memory / 1e9:.2g} GB."
+            for what, count in counts.items()
+            if count
+        )
 
     @property
     def recipe(self) -> dict[str, Any]:

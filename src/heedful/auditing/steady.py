@@ -72,7 +72,8 @@ def painted(asking: "Asking", subject: Subject, batch: Batch) -> Painted:
 
 def compared(own: Painted, other: Painted, name: str) -> dict[str, "NDArray"]:
     """Whether strongest word and decision are the same, and Kendall's τ; unknown where words are not."""
-    alike = (own.mask.sum(1) == other.mask.sum(1)).numpy()
+    told = [~(one.scores.isnan() & one.mask).any(1) for one in (own, other)]  # not of too long a text
+    alike = ((own.mask.sum(1) == other.mask.sum(1)) & told[0] & told[1]).numpy()
     width = min(own.mask.shape[1], other.mask.shape[1])
     mask = own.mask[:, :width] & torch.from_numpy(alike)[:, None]
     first, second = (one.scores[:, :width].abs().masked_fill(~mask, -1) for one in (own, other))

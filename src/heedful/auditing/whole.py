@@ -351,7 +351,7 @@ def _about(asking: Asking, stored: int) -> dict[str, Any]:
             "majority": float(counts.max() / max(1, counts.sum())),
             "class_counts": dict(zip(names, counts.tolist(), strict=True)),
             "confusion": _confusion(asking),
-            "notes": [*audited.corpus.notes, *audited.notes, *too_long(plan)],
+            "notes": [*audited.corpus.notes, *audited.notes, *too_long(plan), *plan.unseen],
             "roles": list(audited.corpus.roles),
             "texts_kept": settings.keep_texts,
         },

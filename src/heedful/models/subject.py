@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Literal, Protocol, runtime_checkable
 
+import torch
 from torch import Tensor
 
 from heedful.data.batches import Batch
@@ -65,6 +66,18 @@ def why_not(subject: object, what: What) -> str | None:
 def gives(subject: object, what: What) -> bool:
     """Whether a subject gives its embedded words, its trace, or attention to words."""
     return why_not(subject, what) is None
+
+
+def traceable(subject: object, batch: Batch, *, every: bool = False) -> Tensor:
+    """The texts (B,) that are not too long for a subject to give their trace and attention.
+
+    With `every` also that of every layer at once, as gradients need it.
+    """
+    asked = getattr(subject, "fits", None)
+    if asked is None:
+        return torch.ones(len(batch.mask), dtype=torch.bool)
+    found: Tensor = asked(batch, every=every)
+    return found
 
 
 def remembering(subject: object) -> AbstractContextManager[None]:

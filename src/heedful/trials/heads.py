@@ -118,6 +118,7 @@ def head_rows(
     unread = batch.mask & ~words_read(subject, batch)
     reader = Reader(subject, delete_words(batch, unread) if unread.any() else batch)
     batch = reader.batch
+    subject.refuse_too_long(batch)
     maps = head_maps(subject, batch)  # (B,N,C,T)
     texts = np.flatnonzero(batch.mask.sum(1).cpu().numpy() > 1)
     gain, room = np.zeros(maps.shape[:3]), np.zeros(len(batch))

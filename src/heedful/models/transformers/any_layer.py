@@ -114,6 +114,7 @@ def layer_trace(subject: TransformerSubject, batch: Batch, level: str) -> Trace:
             f"There is no attention level {level!r} of a transformer: final, layer-2, layer-2-head-5 …"
         )
     assert subject.entry is not None
+    subject.refuse_too_long(batch)
     if subject.position not in ("first", "last"):
         raise UserError(f"There is no trace of {level}: more than one position decides.")
     return trace_of(AnyLayer(subject.runner, subject.entry, place), list(subject.groups(batch)), len(batch))

@@ -19,6 +19,7 @@ from heedful.data.pairs import PAIR
 from heedful.errors import UserError
 from heedful.models.trace import Trace
 from heedful.models.transformers.last_layer import LastLayer, find_last_layer
+from heedful.models.transformers.memory import MOST, bytes_of, fits, within
 from heedful.models.transformers.network import Runner
 from heedful.models.transformers.pieces import TOKENS, Cut, Cutter, Group, groups
 from heedful.models.transformers.probing import LOOK, Entry, find_entry, same_logits, shown_attentions
@@ -44,6 +45,7 @@ class TransformerSubject(nn.Module):
     """
 
     mixes_tokens = True
+    memory = MOST  # bytes that the weights of one text's attention may take
     batches_itself = True  # any number of texts may be handed to `logits` at once
 
     def __init__(
@@ -197,20 +199,45 @@ class TransformerSubject(nn.Module):
 
             return layer_trace(self, batch, level)
         self._refuse("trace")
+        self.refuse_too_long(batch)
         assert self.last is not None
         return trace_of(self.last, list(self.groups(batch)), len(batch), kept=self._kept)
 
     @torch.no_grad()
     def word_attention(self, batch: Batch) -> tuple[Tensor, Tensor]:
-        """The attention (B,T) to words at the deciding position, mean of the heads; and which are read."""
+        """The attention (B,T) to words at the deciding position, mean of the heads; and which are read.
+
+        That of texts too long to be looked at is unknown.
+        """
         self._refuse("attention")
-        found = torch.zeros(batch.mask.shape, device=batch.mask.device)
-        read = torch.zeros_like(batch.mask)
-        for group in self.groups(batch):
+        found = torch.full(batch.mask.shape, torch.nan, device=batch.mask.device)
+        for group in within(self, batch, layers=self.looked_at):
             belongs = group.belongs(batch.mask.shape[1])
             found[group.rows] = (belongs @ self._pieces_attention(group)[..., None])[..., 0]
-            read[group.rows] = belongs.sum(-1) > 0
-        return found, read
+        return found.masked_fill(~batch.mask, 0), self.words_read(batch)
+
+    @property
+    def looked_at(self) -> int:
+        """How many layers' weights are held to see the last one's."""
+        return 1 if self.entry is not None else int(getattr(self.network.config, "num_hidden_layers", 1))
+
+    def fits(self, batch: Batch, *, every: bool = False) -> Tensor:
+        """The texts (B,) that are not too long to look at their attention, or that of every layer."""
+        return fits(self, batch, layers=self._held(every))
+
+    def refuse_too_long(self, batch: Batch, *, every: bool = False) -> None:
+        """Refuse texts whose attention would take more than the memory that it may."""
+        if not self.fits(batch, every=every).all():
+            pieces = max(len(cut) for cut in self.cut(batch))
+            size = bytes_of(self, pieces, layers=self._held(every))
+            raise UserError(
+                f"To look at the attention of a text of {pieces:,} pieces takes {size / 1e9:.1f} GB, and "
+                f"{self.memory / 1e9:.1f} may be taken: cut such texts, or set the memory of the subject."
+            )
+
+    def _held(self, every: bool) -> int:
+        """How many layers' weights are held at once."""
+        return self.entry.calls if every and self.entry is not None else self.looked_at
 
     def groups(self, batch: Batch) -> "Sequence[Group]":
         """The batch's texts in pieces, those of equal length together."""

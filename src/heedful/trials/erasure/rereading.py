@@ -19,7 +19,7 @@ from heedful.data.batches import Batch, plan_batches
 from heedful.errors import UserError, choose_from
 from heedful.models.classifier import FlatClassifier
 from heedful.models.level import score_of
-from heedful.models.subject import Subject, gives
+from heedful.models.subject import Subject, gives, traceable
 from heedful.models.trace import Trace, decisions, probabilities
 from heedful.models.word_attention import word_attention
 from heedful.trials.erasure.deletion import WAYS, take_out
@@ -69,7 +69,8 @@ class Reader:
     @cached_property
     def attention(self) -> tuple[Tensor, Tensor]:
         """The attention (B,T) to each word, and which words are read (B,T)."""
-        final = self.trace if gives(self.subject, "trace") else None
+        traced = gives(self.subject, "trace") and bool(traceable(self.subject, self.batch).all())
+        final = self.trace if traced else None
         return word_attention(self.subject, self.batch, final=final)
 
     @cached_property

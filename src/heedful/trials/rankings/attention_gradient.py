@@ -2,12 +2,11 @@
 
 In each layer a weight counts by its gradient for the log-odds of the decided class, where that is positive,
 in the mean of the heads; layers are put together as in rollout, with the residual: R ← R + A R. One pass with
-its way back. All layers' weights are held for that, so long texts are read a few at a time.
+its way back. All layers' weights are held for that: long texts are read a few at a time, and of texts too
+long for the memory nothing is known.
 
 Axes: B texts, T words, G texts of equal length, R heads, L pieces.
 """
-
-from collections.abc import Iterator
 
 import torch
 from torch import Tensor
@@ -15,17 +14,12 @@ from torch import Tensor
 from heedful.data.batches import Batch
 from heedful.models.subject import Subject
 from heedful.models.trace import decisions
-from heedful.models.transformers.pieces import Group
-from heedful.models.transformers.softmax import HEADS
+from heedful.models.transformers.memory import within
 from heedful.models.transformers.subject import TransformerSubject
 from heedful.models.transformers.tapping import Call
 from heedful.trials.erasure.forwards import two_sided
 from heedful.trials.erasure.rereading import log_odds
 from heedful.trials.rankings.by_word import by_word
-
-BUDGET = 2**28  # bytes
-COPIES = 3  # of each layer's weights: before and after the softmax, and the gradient
-MOST_HEADS = 32  # where a family does not say how many it has
 
 
 def attention_gradient(subject: Subject, batch: Batch) -> Tensor:
@@ -33,7 +27,7 @@ def attention_gradient(subject: Subject, batch: Batch) -> Tensor:
     assert isinstance(subject, TransformerSubject)
     assert subject.entry is not None
     found = []
-    for group in _within(subject, batch):
+    for group in within(subject, batch, layers=subject.entry.calls):
         layers: list[Tensor] = []
 
         def keep(call: Call, layers: list[Tensor] = layers) -> Tensor:
@@ -49,13 +43,3 @@ def attention_gradient(subject: Subject, batch: Batch) -> Tensor:
             reached = reached + (weights.detach() * slope).clamp(min=0).mean(1) @ reached
         found.append((group, subject.deciding(reached)))
     return by_word(found, batch)
-
-
-def _within(subject: TransformerSubject, batch: Batch) -> Iterator[Group]:
-    """The texts, so few at a time that the weights of all layers and their gradients fit the budget."""
-    assert subject.entry is not None
-    config = subject.network.config
-    heads = next((int(getattr(config, name)) for name in HEADS if hasattr(config, name)), MOST_HEADS)
-    for group in subject.groups(batch):
-        one = COPIES * 4 * subject.entry.calls * heads * group.length**2
-        yield from group.parts(max(1, BUDGET // one))

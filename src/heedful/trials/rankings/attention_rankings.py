@@ -19,6 +19,7 @@ from torch import Tensor
 
 from heedful.data.batches import Batch
 from heedful.models.subject import Subject
+from heedful.models.transformers.memory import COPIES, heads_of, within
 from heedful.models.transformers.pieces import Group
 from heedful.models.transformers.subject import TransformerSubject
 from heedful.models.transformers.tapping import Call
@@ -42,7 +43,9 @@ def read_layers(subject: Subject, batch: Batch) -> list[Layers]:
     assert isinstance(subject, TransformerSubject)
     assert subject.entry is not None
     found = []
-    for group in subject.groups(batch):
+    # Besides one layer's weights, the mean of the heads is held for each.
+    held = 1 + subject.entry.calls / (COPIES * heads_of(subject))
+    for group in within(subject, batch, layers=held):
         mixed: list[Tensor] = []
         heads: list[Tensor] = []
 
@@ -114,7 +117,7 @@ def of_layer(subject: Subject, batch: Batch, *, layer: int, head: int | None = N
     assert isinstance(subject, TransformerSubject)
     assert subject.entry is not None
     found = []
-    for group in subject.groups(batch):
+    for group in within(subject, batch):
         kept: list[Tensor] = []
 
         def keep(call: Call, kept: list[Tensor] = kept) -> None:

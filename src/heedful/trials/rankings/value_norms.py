@@ -12,6 +12,7 @@ from torch import Tensor
 
 from heedful.data.batches import Batch
 from heedful.models.subject import Subject
+from heedful.models.transformers.memory import within
 from heedful.models.transformers.subject import TransformerSubject
 from heedful.models.transformers.tapping import Call
 from heedful.trials.rankings.by_word import by_word
@@ -24,7 +25,7 @@ def value_norms(subject: Subject, batch: Batch) -> Tensor:
     assert subject.entry is not None
     last = subject.entry.calls - 1
     found = []
-    for group in subject.groups(batch):
+    for group in within(subject, batch):
         kept: list[Tensor] = []
 
         def keep(call: Call, kept: list[Tensor] = kept) -> None:

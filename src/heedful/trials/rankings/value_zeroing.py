@@ -13,6 +13,7 @@ from torch import Tensor
 from heedful.data.batches import Batch
 from heedful.models.subject import Subject
 from heedful.models.trace import decisions
+from heedful.models.transformers.memory import AT_ONCE, bytes_of, within
 from heedful.models.transformers.pieces import Group
 from heedful.models.transformers.subject import TransformerSubject
 from heedful.models.transformers.tapping import Call
@@ -24,19 +25,20 @@ from heedful.trials.erasure.rereading import log_odds
 def value_zeroing(subject: Subject, batch: Batch) -> Tensor:
     """How far the log-odds of the decided class fall (B,T) without the values of each word."""
     assert isinstance(subject, TransformerSubject)
-    scores = torch.zeros(batch.mask.shape, dtype=torch.float64, device=batch.mask.device)
-    for group in subject.groups(batch):
+    scores = torch.full(batch.mask.shape, torch.nan, dtype=torch.float64, device=batch.mask.device)
+    for group in within(subject, batch):
         belongs = group.belongs(batch.mask.shape[1])
         text, word = (belongs.sum(-1) > 0).nonzero(as_tuple=True)
         whole = two_sided(subject.runner.logits(group.inputs)).double()
         decided = decisions(whole)
         lead = log_odds(whole, decided)
-        size = max(1, subject.tokens // group.length)
+        scores[group.rows] = 0
+        size = max(1, min(subject.tokens // group.length, AT_ONCE // bytes_of(subject, group.length)))
         for some, words in zip(text.split(size), word.split(size), strict=True):
             left = 1 - belongs[some, words]  # (V,L): a piece of two words keeps a half
             logits = two_sided(_without_values(subject, group, some, left)).double()
             scores[group.rows[some], words] = lead[some] - log_odds(logits, decided[some])
-    return scores
+    return scores.masked_fill(~batch.mask, 0)
 
 
 def _without_values(subject: TransformerSubject, group: Group, texts: Tensor, left: Tensor) -> Tensor:

@@ -158,9 +158,16 @@ def word_scores(
 
 
 def scores_with(
-    reader: Reader, ranking: "str | Ranking | ArrayLike | Tensor", *, seed: int = 0
+    reader: Reader,
+    ranking: "str | Ranking | ArrayLike | Tensor",
+    *,
+    seed: int = 0,
+    known: Tensor | None = None,
 ) -> "Tensor | Doubted":
-    """As `word_scores`, for what a reader reads: several rankings then share its trace."""
+    """As `word_scores`, for what a reader reads: several rankings then share its trace.
+
+    Scores must be numbers in all texts, or in those that are `known` (B,).
+    """
     if isinstance(ranking, str):
         ranking = WORD_RANKINGS[choose_from("ranking of words", ranking, WORD_RANKINGS)]
     mask = reader.batch.mask
@@ -174,7 +181,10 @@ def scores_with(
             f"but has {tuple(scores.shape)}."
         )
     bad = (scores.isnan() & mask).any(1)
+    bad = bad if known is None else bad & known.to(bad.device)
     if bad.any():
+        if hasattr(reader.subject, "refuse_too_long"):
+            reader.subject.refuse_too_long(reader.batch, every=True)
         raise UserError(f"Row {int(bad.nonzero()[0])} of the ranking has a score that is not a number.")
     return scores
 
