@@ -27,7 +27,9 @@ def read(subject, monkeypatch):
     counts = []
     run = subject.last.logits
     monkeypatch.setattr(
-        subject.last, "logits", lambda inputs: counts.append(len(inputs["input_ids"])) or run(inputs)
+        subject.last,
+        "logits",
+        lambda texts: counts.append(sum(len(one["input_ids"]) for one in texts)) or run(texts),
     )
     return counts
 

@@ -303,8 +303,8 @@ def test_the_kernel_of_the_network_is_put_back_and_the_fused_one_is_used_where_i
     with torch.no_grad():
         subject.logits(batch)
     hook.remove()
-    # Three lengths; the deciding row of each is run by itself.
-    assert used == ["sdpa"] + ["heedful"] * 3 + ["heedful-fused", "heedful"] * 3
+    # Three lengths; the deciding rows of all are run together.
+    assert used == ["sdpa"] + ["heedful"] * 3 + ["heedful-fused"] * 3 + ["heedful"]
     assert network.config._attn_implementation == kernel
 
 

@@ -7,7 +7,7 @@ at one row of its last attention (`Reached`), where nobody asks what the other r
 
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import partial
@@ -33,8 +33,8 @@ class Row:
     last: int  # the number of the call
     inner: tuple[int, ...]
     row: int
-    before: list[Tensor] = field(default_factory=list)  # what the others gave (B,R,D)
-    attended: Tensor | None = None  # (B,R,D)
+    before: list[Tensor] = field(default_factory=list)  # what the others gave (B,R,D), pass after pass
+    attended: list[Tensor] = field(default_factory=list)  # (B,R,D) of each pass
 
 
 @dataclass
@@ -65,8 +65,9 @@ class AttentionInterfaceWay:
 
     @contextmanager
     def until(self, network: nn.Module, row: Row, *, fused: bool) -> Iterator[None]:
-        """While this lasts a pass goes on to this row and ends there; other attentions are computed whole."""
-        with suppress(Reached), _passing(network, _Pass(until=row), FUSED if fused else KERNEL):
+        """While this lasts a pass goes on to this row and ends there, by `Reached`; before that attentions
+        are computed whole."""
+        with _passing(network, _Pass(until=row), FUSED if fused else KERNEL):
             yield
 
 
@@ -126,7 +127,7 @@ def _attend(
         given = {"attention_mask": attention_mask, **kwargs}
         by_row = [name for name in _BY_ROW if given.get(name) is not None and given[name].shape[2] == length]
         given |= {name: given[name][:, :, one] for name in by_row}
-        until.attended = attend(module, query[:, :, one], key, value, **given)[0][:, 0]
+        until.attended.append(attend(module, query[:, :, one], key, value, **given)[0][:, 0])
         raise Reached
     output, weights = attend(module, query, key, value, attention_mask, **kwargs)
     if until is not None and number in until.inner:

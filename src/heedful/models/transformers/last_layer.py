@@ -16,7 +16,7 @@ None is trusted before it has given the network's own logits; the first two also
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
@@ -25,7 +25,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from heedful.models.transformers.interface import AttentionInterfaceWay, Row
+from heedful.models.transformers.interface import AttentionInterfaceWay, Reached, Row
 from heedful.models.transformers.network import Runner
 from heedful.models.transformers.probing import Entry, Inputs
 from heedful.models.transformers.tapping import SWITCHING, Call
@@ -157,8 +157,11 @@ class LastLayer:
             self.runner(inputs)
         return Seen(kept["weights"], kept["values"], kept["states"], tuple(kept["before"]))
 
-    def logits(self, inputs: Inputs) -> Tensor:
-        """The logits (G,K) of texts of equal length: of the last layer the deciding row alone is computed."""
+    def logits(self, texts: Sequence[Inputs]) -> Tensor:
+        """The logits (N,K) of texts in groups of equal length, group after group.
+
+        Of the last layer the deciding row alone is computed, for all of them at once.
+        """
         assert isinstance(self.entry.way, AttentionInterfaceWay)
         asked = Row(self.entry.calls - 1, self.layer.inner, self.row)
         states: list[Tensor] = []
@@ -167,12 +170,16 @@ class LastLayer:
             states.append(given[:, self.row])
             return given
 
-        network, fused = self.runner.network, self.runner.attends == "sdpa"
         with SWITCHING:
-            with self.entry.way.until(network, asked, fused=fused), self._put(keep):
-                self.runner(inputs)
-            assert asked.attended is not None
-            return self.from_attended(asked.attended, states[-1], asked.before, self.dummy(inputs))
+            with self.entry.way.until(self.runner.network, asked, fused=self.runner.attends == "sdpa"):
+                for inputs in texts:
+                    with self._put(keep), suppress(Reached):
+                        self.runner(inputs)
+            inner = len(self.layer.inner)
+            before = [torch.cat(asked.before[place::inner]) for place in range(inner)]
+            return self.from_attended(
+                torch.cat(asked.attended), torch.cat(states), before, self.dummy(texts[0])
+            )
 
     def dummy(self, inputs: Inputs) -> dict[str, Tensor]:
         """A text of one piece (1,1), the one at the deciding position of the first of these texts."""
@@ -184,21 +191,21 @@ class LastLayer:
     ) -> Tensor:
         """The logits (N,K) of attended vectors (N,R,D) at the deciding position, whose state is (N,H)."""
         assert isinstance(self.entry.way, AttentionInterfaceWay)
-        given = dict(zip(self.layer.inner, before, strict=True))
-        given[self.entry.calls - 1] = attended
+        numbers = (self.entry.calls - 1, *self.layer.inner)
+        given: dict[int, Tensor] = {}
 
         def instead(number: int) -> Tensor | None:
             found = given.get(number + self.layer.missed)
             return None if found is None else found[:, None]
 
-        inputs = {name: values.expand(len(state), -1) for name, values in dummy.items()}
-        with (
-            self._skipping(),
-            self._put(lambda states: state[:, None]),
-            self.entry.way.tapped(self.runner.network, instead=instead),
-        ):
-            logits: Tensor = self.runner(inputs).logits
-            return logits
+        found = []
+        with self._skipping(), self.entry.way.tapped(self.runner.network, instead=instead):
+            for own, *some in zip(*(one.split(PIECES) for one in (state, attended, *before)), strict=True):
+                given |= zip(numbers, some, strict=True)
+                with self._put(lambda _, own=own: own[:, None]):
+                    inputs = {name: values.expand(len(own), -1) for name, values in dummy.items()}
+                    found.append(self.runner(inputs).logits)
+        return torch.cat(found)
 
     def from_weights(self, weights: Tensor, states: Tensor, inputs: Inputs) -> Tensor:
         """The logits (N,K) of weights (N,R,L) at the deciding position, of texts whose states are (N,L,H)."""
@@ -291,7 +298,7 @@ def _same_logits_on(last: LastLayer, inputs: Inputs) -> bool:
     if last.runner.attends not in ("eager", "sdpa"):
         return False
     plain = last.runner.logits(inputs)
-    return bool((last.logits(inputs) - plain).abs().max() <= ROUNDING * max(1.0, float(plain.abs().max())))
+    return bool((last.logits([inputs]) - plain).abs().max() <= ROUNDING * max(1.0, float(plain.abs().max())))
 
 
 def _exact_on(last: LastLayer, inputs: Inputs) -> bool:

@@ -155,12 +155,13 @@ class TransformerSubject(nn.Module):
 
     def _read(self, cuts: Sequence[Cut]) -> Tensor:
         """What the head gives (B,·) for texts in pieces, before anything is decided by it."""
+        parts = list(groups(cuts, device=self.device, tokens=self.tokens))
         last = self.last if self._plainly and self.last is not None and self.last.gives_logits else None
         raw = self.runner.deciding(None)
-        read = raw.logits if last is None else last.by(raw).logits
-        return _in_order(
-            (group.rows, read(group.inputs)) for group in groups(cuts, device=self.device, tokens=self.tokens)
-        )
+        if last is not None:
+            rows = torch.cat([group.rows for group in parts])
+            return _in_order([(rows, last.by(raw).logits([group.inputs for group in parts]))])
+        return _in_order((group.rows, raw.logits(group.inputs)) for group in parts)
 
     @contextmanager
     def remembering(self) -> Iterator[None]:

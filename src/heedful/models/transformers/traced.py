@@ -96,12 +96,9 @@ def _row_head(
     dummy = last.dummy(parts[0].inputs)
 
     def head(attended: Tensor, state: Tensor) -> Tensor:
-        found = []
-        for some, carried in zip(attended.split(PIECES), state.split(PIECES), strict=True):
-            own, *before = carried.split(sizes, dim=1)
-            inner = [flat.unflatten(1, shape) for flat, shape in zip(before, shapes, strict=True)]
-            found.append(last.from_attended(some, own, inner, dummy))
-        return torch.cat(found)
+        own, *before = state.split(sizes, dim=1)
+        inner = [flat.unflatten(1, shape) for flat, shape in zip(before, shapes, strict=True)]
+        return last.from_attended(attended, own, inner, dummy)
 
     return head, state
 
