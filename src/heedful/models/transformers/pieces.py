@@ -5,8 +5,9 @@ words of a template, belong to none. Texts are put together by exactly equal num
 has padding: a text is read alike alone and in company, by every family, and as fast as can be.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -18,27 +19,40 @@ from heedful.data.words import Words
 from heedful.errors import UserError
 from heedful.models.written import Written, written
 
+Spans = tuple[np.ndarray, np.ndarray]
 TOKENS = 4096  # pieces of one pass: enough to keep a processor busy, and to stay in its cache
 
 
 @dataclass(frozen=True, eq=False)
 class Cut:
-    """One text in L pieces: a piece belongs to the words `first` to `last`, to none where they are −1."""
+    """One text in L pieces: a piece belongs to words `first` to `last` (L,), to none where they are −1."""
 
     inputs: dict[str, list[int]]  # what the network is given: input_ids and perhaps more, each of length L
-    first: np.ndarray  # (L,)
-    last: np.ndarray  # (L,)
+    find: Callable[[], Spans]  # first and last; of most texts nobody asks
 
     def __len__(self) -> int:
-        return len(self.first)
+        return len(self.inputs["input_ids"])
+
+    @cached_property
+    def _words(self) -> Spans:
+        return self.find()
+
+    @property
+    def first(self) -> np.ndarray:
+        return self._words[0]
+
+    @property
+    def last(self) -> np.ndarray:
+        return self._words[1]
 
     @property
     def slots(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Each piece as often as it has words: its number, the word (−1 for none), and its share of it."""
-        counts = np.where(self.first < 0, 1, self.last - self.first + 1)
+        first = self.first
+        counts = np.where(first < 0, 1, self.last - first + 1)
         piece = np.repeat(np.arange(len(self)), counts)
         nth = np.arange(len(piece)) - np.repeat(counts.cumsum() - counts, counts)
-        return piece, np.where(self.first[piece] < 0, -1, self.first[piece] + nth), 1 / counts[piece]
+        return piece, np.where(first[piece] < 0, -1, first[piece] + nth), 1 / counts[piece]
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,12 +125,9 @@ class Cutter:
         return found
 
     def _cut_filled(self, filled: Written) -> Cut:
-        read = self.tokenizer(
-            filled.text, add_special_tokens=self.special, return_offsets_mapping=True, verbose=False
-        )
-        spans = np.array(read["offset_mapping"], dtype=np.int64).reshape(-1, 2)
-        first, last = covered(spans, filled.begins, filled.ends, inside=np.ones(len(spans), dtype=bool))
-        return Cut({name: read[name] for name in read if name in self.accepts}, first, last)
+        read = self.tokenizer(filled.text, add_special_tokens=self.special, verbose=False)
+        inputs = {name: read[name] for name in read if name in self.accepts}
+        return Cut(inputs, partial(_touched, filled, read, 0))
 
     def _plain(self, texts: Sequence[Words]) -> list[Cut]:
         shown = [written(words, self.unknown) for words in texts]
@@ -126,19 +137,16 @@ class Cutter:
         read = self.tokenizer(
             [part[0] for part in parts],
             [part[1] if len(part) == 2 else "" for part in parts] if pairs else None,
-            return_offsets_mapping=True,
             **limit,
         )
-        found = []
-        for row, one in enumerate(shown):
-            spans = np.array(read["offset_mapping"][row], dtype=np.int64).reshape(-1, 2)
-            side = np.array([-1 if side is None else side for side in read.sequence_ids(row)])
-            # The second text of a pair is counted from 0 again: its places follow the sign between the two.
-            spans = spans + np.where(side == 1, len(parts[row][0]) + 1, 0)[:, None]
-            first, last = covered(spans, one.begins, one.ends, inside=side >= 0)
-            inputs = {name: read[name][row] for name in read if name in self.accepts}
-            found.append(Cut(inputs, first, last))
-        return found
+        given = [(name, read[name]) for name in read if name in self.accepts]
+        return [
+            Cut(
+                {name: values[row] for name, values in given},
+                partial(_touched, one, read, row, second=len(parts[row][0]) + len(PAIR)),
+            )
+            for row, one in enumerate(shown)
+        ]
 
 
 def fill(template: Sequence[str], words: Words, unknown: str) -> Written:
@@ -155,9 +163,19 @@ def fill(template: Sequence[str], words: Words, unknown: str) -> Written:
     return Written(whole, one.begins + moved, one.ends + moved)
 
 
-def covered(
-    spans: np.ndarray, begins: np.ndarray, ends: np.ndarray, *, inside: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+def _touched(shown: Written, read: Any, row: int, *, second: int = 0) -> Spans:
+    """The first and last word that each piece of a row touches; marks around the text touch none.
+
+    The second text of a pair is counted from 0 again: its places follow the sign between the two, from
+    `second` on.
+    """
+    spans = np.array(read.encodings[row].offsets, dtype=np.int64).reshape(-1, 2)
+    side = np.array([-1 if side is None else side for side in read.sequence_ids(row)])
+    spans = spans + np.where(side == 1, second, 0)[:, None]
+    return covered(spans, shown.begins, shown.ends, inside=side >= 0)
+
+
+def covered(spans: np.ndarray, begins: np.ndarray, ends: np.ndarray, *, inside: np.ndarray) -> Spans:
     """The first and last word that each span (L,2) of characters touches; −1 and −1 where it touches none."""
     start, end = spans.T
     first = np.searchsorted(ends, start, side="right")  # the first word that ends after the piece begins
