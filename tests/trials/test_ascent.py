@@ -5,7 +5,9 @@ from torch import nn
 
 from heedful.errors import UserError
 from heedful.models.trace import Trace, probabilities
+from heedful.trials.rankings.layer_rankings import random_weights, shuffle_weights
 from heedful.trials.weights import ascent as module
+from heedful.trials.weights import moved
 from heedful.trials.weights.ascent import ascent_adversary
 from heedful.trials.weights.divergence import js_divergence, total_variation
 
@@ -126,3 +128,21 @@ def test_findings_say_that_they_are_a_lower_bound():
 def test_no_start_and_no_step_are_refused(settings):
     with pytest.raises(UserError, match="at least one"):
         ascent_adversary(make_trace(), 0.05, **settings)
+
+
+def test_the_weights_and_those_dealt_anew_climb_together_as_each_does_alone(monkeypatch):
+    trace = make_trace(head=nonlinear()).numbered(5)
+    climbs = []
+
+    def climb(*given, **settings):
+        climbs.append(len(given[0]))
+        return ascent_adversary(*given, **settings)
+
+    monkeypatch.setattr(moved, "ascent_adversary", climb)
+    found = moved.farthest_weights(trace, epsilon=0.05, seed=3, nulls=True, **QUICK)
+    assert climbs == [3 * len(trace)]
+    for name, deal in (("", None), ("_shuffled", shuffle_weights), ("_random", random_weights)):
+        of = trace if deal is None else deal(trace, seed=3, first=5)
+        alone = ascent_adversary(of, 0.05, seed=3, first=5, restarts=5, **QUICK)
+        several = alone.divergence.where(trace.item_counts > 1, torch.nan)
+        torch.testing.assert_close(torch.tensor(found[f"divergence{name}"]), several, equal_nan=True)

@@ -5,6 +5,9 @@ has no other weights: NaN. Axes: B texts, R rows of weights, T slots.
 """
 
 import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
 
 import pandas
 import torch
@@ -33,21 +36,17 @@ def farthest_weights(
     Columns: decided, largest (weight), divergence, change (of the output), same (decision), attainable (see
     there), kind; with `nulls` also divergence_shuffled and divergence_random, of permuted weights.
     """
-
-    def farthest(of: Trace) -> Adversary:
-        if is_exact(of):
-            return exact_adversary(of, epsilon)
-        return ascent_adversary(
-            of, epsilon, restarts=restarts, steps=steps, rate=rate, seed=seed, first=of.first
-        )
-
-    found = farthest(trace)
+    dealt = {"shuffled": shuffle_weights, "random": random_weights} if nulls else {}
+    traces = [trace, *(deal(trace, seed=seed, first=trace.first) for deal in dealt.values())]
+    if is_exact(trace):
+        found, *others = [exact_adversary(of, epsilon) for of in traces]
+    else:
+        climbing = {"restarts": restarts, "steps": steps, "rate": rate, "seed": seed, "first": trace.first}
+        found, *others = _climbing_together(traces, epsilon, **climbing)
     # A change of at most ε moves a decision that lies that near to the boundary.
     same = decisions(trace.logits(found.weights.to(trace.weights.dtype))) == found.decided
     apart = {"divergence": found.divergence, "attainable": attainable(trace.weights, trace.mask)}
-    if nulls:
-        for name, deal in (("shuffled", shuffle_weights), ("random", random_weights)):
-            apart[f"divergence_{name}"] = farthest(deal(trace, seed=seed, first=trace.first)).divergence
+    apart |= {f"divergence_{name}": one.divergence for name, one in zip(dealt, others, strict=True)}
     several = trace.item_counts > 1
     columns = {name: values.double().where(several, torch.nan) for name, values in apart.items()}
     about = {"decided": found.decided, "largest": found.largest.double(), "same": same}
@@ -55,6 +54,17 @@ def farthest_weights(
     return pandas.DataFrame({name: in_numpy(values) for name, values in columns.items()}).assign(
         kind=found.kind
     )
+
+
+def _climbing_together(traces: Sequence[Trace], epsilon: float, **climbing: Any) -> list[Adversary]:
+    """The ascent from the weights of several traces of the same instances at once, from the same starts."""
+    own, copies = traces[0], len(traces)
+    every = own.take(torch.arange(len(own), device=own.weights.device).repeat(copies))
+    every = replace(every, weights=torch.cat([one.weights for one in traces]))
+    found = ascent_adversary(every, epsilon, copies=copies, **climbing)
+    names = ("weights", "divergence", "change", "decided", "largest")
+    parts = zip(*(getattr(found, name).chunk(copies) for name in names), strict=True)
+    return [replace(found, **dict(zip(names, part, strict=True))) for part in parts]
 
 
 def permuted_weights(trace: Trace, *, permutations: int = 100, seed: int = 0) -> pandas.DataFrame:
