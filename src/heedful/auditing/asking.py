@@ -169,6 +169,10 @@ class Asking:
         with self.timed("token types"):
             return label_words(self.plan.audited)
 
+    def steps(self, count: int) -> int:
+        """How many of so many equal steps a question takes: all, unless it is only tried."""
+        return count
+
     # Training again
 
     def trainable(self) -> Run:

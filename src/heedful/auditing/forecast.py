@@ -35,6 +35,7 @@ from heedful.trials.stream import Trial, batch_of, lengths_of, planned
 
 FEW = {"train": 256, "dev": 64, "test": 64}  # texts of a short training
 TRIED, TRIED_CLOSED = 3, 24  # texts that are read many times to see how long it takes
+TRIED_STEPS = 15  # of a question that goes by steps: they take about as long for few texts as for all
 TRIED_OTHERS = 64  # texts of our own models that the other questions are tried on
 FIGURES = 25  # times one figure: what does not hang on the texts takes about so long
 ANNOUNCED = "announced, at most"  # beside the stages' seconds
@@ -148,15 +149,10 @@ def browsing_seconds(asking: Asking) -> float:
 
 def drawing_seconds() -> float:
     """Of intervals, figures and the page, which hardly hang on the texts: one figure is tried."""
-
-    def draw() -> None:
-        with styled():
-            figure = new_figure()
-            figure.subplots().hist(range(40))
-        save_figure(figure, Path(folder) / "tried")
-
-    with TemporaryDirectory() as folder:
-        return FIGURES * _seconds(draw, warm=True)
+    with TemporaryDirectory() as folder, styled():
+        figure = new_figure()  # imports what draws, which is not timed
+        figure.subplots().hist(range(40))
+        return FIGURES * _seconds(lambda: save_figure(figure, Path(folder) / "tried"), warm=False)
 
 
 def question_seconds(asking: Asking) -> float:
@@ -174,6 +170,8 @@ def question_seconds(asking: Asking) -> float:
 class Trying(Asking):
     """An asking that reads a few texts of each question, and keeps how long all of them would take."""
 
+    longer = 1.0  # than the steps that are tried are all of them
+
     @cached_property
     def rows(self) -> NDArray[np.int64]:
         """As many texts as will be asked about."""
@@ -187,14 +185,20 @@ class Trying(Asking):
     def train_again(self, name: str, **change: Any) -> Classifier:
         raise NotAsked("This is timed by itself.")
 
+    def steps(self, count: int) -> int:
+        """A few of the steps, but of all texts: what they cost hardly hangs on how many texts go together."""
+        self.longer = count / TRIED_STEPS
+        return TRIED_STEPS
+
     def stream(self, name: str, trial: Trial, rows: NDArray[np.int64]) -> pd.DataFrame:
-        """Nothing: the trial is timed on a few of the texts."""
+        """Nothing: the trial is timed on a few of the texts, or in a few of its steps."""
         lengths = lengths_of(self.texts)
         ours = self.plan.audited.run is not None
-        few = evenly(rows, TRIED_OTHERS if ours else TRIED)
+        stepwise, longer, self.longer = self.longer > 1, self.longer, 1.0
+        few = rows if stepwise else evenly(rows, TRIED_OTHERS if ours else TRIED)
         batches = [batch_of(self.plan.audited.subject, self.texts, part) for part in planned(self.texts, few)]
-        taken = sum(_seconds(partial(trial, batch, 0), warm=ours) for batch in batches)
-        self.seconds[name] = taken * float(lengths[rows].sum() / max(1, lengths[few].sum()))
+        taken = sum(_seconds(partial(trial, batch, 0), warm=ours or stepwise) for batch in batches)
+        self.seconds[name] = taken * longer * float(lengths[rows].sum() / max(1, lengths[few].sum()))
         raise NotAsked("It was tried.")
 
     @contextmanager

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 EPSILON = 0.01  # how far the adversary may move the output
 MOST_APART = math.log(2)  # of the Jensen–Shannon divergence, in nats
 FAR = MOST_APART / 2  # from here other weights count as very different
-EXACT_TEXTS, ASCENT_TEXTS = 2000, 30
+EXACT_TEXTS, ASCENT_TEXTS, STEPS = 2000, 30, 150
 
 
 def measure(asking: "Asking") -> "DataFrame":
@@ -28,10 +28,10 @@ def measure(asking: "Asking") -> "DataFrame":
     from heedful.trials.weights.moved import farthest_weights, permuted_weights
 
     subject = asking.with_trace()
-    ascent: dict[str, Any] = {"restarts": 2, "steps": 150, "rate": 0.05}
+    exact = is_exact(subject.trace(batch_of(subject, asking.texts, asking.rows[:1])))
+    ascent: dict[str, Any] = {} if exact else {"restarts": 2, "steps": asking.steps(STEPS), "rate": 0.05}
     farthest = partial(farthest_weights, epsilon=EPSILON, nulls=True, seed=asking.seed, **ascent)
     trial = trace_trial(subject, farthest, partial(permuted_weights, seed=asking.seed))
-    exact = is_exact(subject.trace(batch_of(subject, asking.texts, asking.rows[:1])))
     return asking.stream("adversary", trial, asking.some(EXACT_TEXTS if exact else ASCENT_TEXTS))
 
 
