@@ -1,6 +1,7 @@
 """An audit of somebody's Hugging Face classifier: a tiny one trained here, and one on real weights."""
 
 import sys
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -12,13 +13,16 @@ import torch
 pytest.importorskip("transformers", reason="the extra hf is not installed")
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "models"))
-from tiny_transformers import classifier, learn, make_corpus, save, wordpiece
+from tiny_transformers import classifier, learn, make_corpus, save, stirred, wordpiece
 
 import heedful
+from heedful.auditing.maps import map_rows
+from heedful.auditing.reading import maps_of
 from heedful.auditing.rule import READINGS
 from heedful.data.corpus import Corpus
 from heedful.errors import UserError
 from heedful.models.transformers import TransformerSubject, load_transformer
+from heedful.trials.erasure.rereading import Reader
 
 pytestmark = pytest.mark.slow
 
@@ -142,3 +146,27 @@ def test_regressions_on_the_deletions_are_shown_with_errors_and_not_judged(audit
     assert not judged & {"lime", "shapley"}
     long = next(entry for entry in audit.content["instances"] if len(entry["words"]) > 7)
     assert all(error > 0 for error in long["errors"]["shapley"])
+
+
+def test_what_a_batch_is_asked_is_read_at_once_and_the_rows_are_the_same(monkeypatch):
+    tokenizer = wordpiece()
+    subject = TransformerSubject(stirred(classifier("bert", tokenizer), seed=3), tokenizer, name="tiny")
+    texts = ["the wonderful film", "A dreadful plot of it, and the wonderful film of two", "two films"]
+    maps = replace(maps_of(subject), per_word=2, dear_rows=(0, 1), keep=True)
+    calls, cut = [], TransformerSubject.cut
+
+    def counted(self, batch):
+        calls.append(len(batch))
+        return cut(self, batch)
+
+    monkeypatch.setattr(TransformerSubject, "cut", counted)
+    together = map_rows(Reader(subject, subject.encode(texts)), maps)
+    at_once = max(calls)
+    assert sum(calls) - at_once < 20 * len(texts)  # the rest are whole texts, for the maps
+    calls.clear()
+    monkeypatch.setattr(Reader, "can_read_ahead", False)
+    apart = map_rows(Reader(subject, subject.encode(texts)), maps)
+    assert max(calls) < at_once
+    for name in together:
+        for one, other in zip(together[name], apart[name], strict=True):
+            np.testing.assert_allclose(one, other, rtol=0, atol=1e-5)

@@ -21,13 +21,14 @@ are not judged by the deletions: what was fitted to them predicts them too well.
 Axes: B texts, T words.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from heedful.auditing.names import shown_names
@@ -44,7 +45,7 @@ from heedful.trials.erasure.heat_map import (
     paint_on,
     surely,
 )
-from heedful.trials.erasure.random_deletions import MOST, PER_WORD, Deletions, read_deletions
+from heedful.trials.erasure.random_deletions import MOST, PER_WORD, Dealt, Deletions, deal, read_dealt
 from heedful.trials.erasure.rereading import Reader
 from heedful.trials.erasure.words_alone import WordsAlone, read_alone
 from heedful.trials.rankings.ranking import Ranking
@@ -103,6 +104,10 @@ def map_rows(reader: Reader, maps: Maps, *, seed: int = 0) -> pd.DataFrame:
     count = len(mask)
     columns: dict[str, Any] = {name: np.full(count, np.nan) for name in OF_TEXT}
     reads = np.zeros(count, dtype=np.int64)
+    dealt = deal(reader.batch, per_word=maps.per_word, most=maps.most, seed=seed, sample=maps.sample)
+    if reader.can_read_ahead:
+        dealt = iter(every := list(dealt))
+        reader.read_ahead(_asked(reader.batch, maps, every))
     painted = paint(reader, maps, seed=seed)
     alone = read_alone(reader) if maps.how == "delete" else None
     # A text of one word has no deletions, and so no regression.
@@ -111,9 +116,7 @@ def map_rows(reader: Reader, maps: Maps, *, seed: int = 0) -> pd.DataFrame:
     for name in painted:
         for kind in KINDS:
             columns[f"{kind}_{name}"] = np.full(count, np.nan)
-    for found in read_deletions(
-        reader, per_word=maps.per_word, most=maps.most, seed=seed, sample=maps.sample
-    ):
+    for found in (read_dealt(reader, one) for one in dealt):
         rows, here = found.rows, mask[torch.from_numpy(found.rows)]
         effects = effects_of(found, here)
         reads[rows] = found.said.shape[1]
@@ -148,6 +151,29 @@ def map_rows(reader: Reader, maps: Maps, *, seed: int = 0) -> pd.DataFrame:
     )
 
 
+def _asked(batch: Batch, maps: Maps, dealt: Sequence[Dealt]) -> list[tuple[Tensor, Tensor]]:
+    """All variants that are asked about: the whole texts, their deletions, words alone, and each left out."""
+    mask = batch.mask.cpu()
+    count, width = mask.shape
+    every, one = torch.arange(count), torch.eye(width, dtype=torch.bool)
+    asked = [(every, torch.zeros_like(mask))]
+    for some in dealt:
+        rows = torch.from_numpy(some.rows).repeat_interleave(some.kept.shape[1])
+        asked.append((rows, ~some.kept.flatten(0, 1)))
+    if maps.how == "delete":
+        asked.append((every.repeat_interleave(width), (~one).repeat(count, 1)))
+    if "leave-one-out" in maps.names:
+        tried = "leave-one-out" not in maps.dear or _dear(batch, maps)
+        text, word = (mask & torch.as_tensor(tried).view(-1, 1)).nonzero(as_tuple=True)
+        asked.append((text, one[word]))
+    return asked
+
+
+def _dear(batch: Batch, maps: Maps) -> NDArray[np.bool_]:
+    """Which texts (B,) dear maps are tried on."""
+    return np.isin(batch.rows, list(maps.dear_rows))
+
+
 def _regressed(reader: Reader, found: Deletions, mask: Tensor) -> dict[str, Tensor]:
     """LIME and Shapley values (B,T) of these texts, with their errors, from deletions that were read.
 
@@ -169,7 +195,7 @@ def _regressed(reader: Reader, found: Deletions, mask: Tensor) -> dict[str, Tens
 def paint(reader: Reader, maps: Maps, *, seed: int = 0) -> dict[str, Tensor]:
     """The scores (B,T) of each map, on padding 0; dear ones are not a number where they are not tried."""
     mask = reader.batch.mask
-    tried = np.isin(reader.batch.rows, list(maps.dear_rows))
+    tried = _dear(reader.batch, maps)
     found: dict[str, Tensor] = {}
     for name in maps.names:
         if name not in maps.dear:
@@ -179,7 +205,9 @@ def paint(reader: Reader, maps: Maps, *, seed: int = 0) -> dict[str, Tensor]:
         if tried.any():
             places = torch.from_numpy(np.flatnonzero(tried)).to(mask.device)
             some = delete_words(reader.batch, torch.zeros_like(mask[places]), of=places)
-            part = _scores(Reader(reader.subject, some, how=reader.how), maps.own.get(name, name), seed)
+            few = Reader(reader.subject, some, how=reader.how)
+            few.known = reader.known
+            part = _scores(few, maps.own.get(name, name), seed)
             scores[places.cpu()] = torch.nn.functional.pad(part, (0, mask.shape[1] - part.shape[1]))
         found[name] = scores
     return found

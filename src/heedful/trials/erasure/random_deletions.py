@@ -12,7 +12,9 @@ come in units of 80, and belong to the text: neither padding nor the other texts
 Axes: B texts, T words, M deletions.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import torch
@@ -34,6 +36,15 @@ ENUMERATED = 7  # words of a text that is read in all its parts
 PLACES = 2**25  # words times deletions of a text, which are held at once: a longer text gets fewer
 LONGEST = PLACES // UNIT  # words, beyond which a text has no deletions at all
 _SAMPLE = -(2**24)  # of the seeded chance, so that no other draw repeats these
+
+
+@dataclass(frozen=True, eq=False)
+class Dealt:
+    """Which words stay, of some texts with equally many deletions."""
+
+    rows: NDArray[np.int64]  # (B,) places in the batch
+    kept: Tensor  # (B,M,T)
+    complete: bool  # whether these are all parts of each text
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,16 +116,22 @@ def read_deletions(
     Another `sample` draws others. Texts of one word have nothing to compare, and are left out; so are those
     of more than `LONGEST` words.
     """
-    batch = reader.batch
+    dealt = deal(reader.batch, per_word=per_word, most=most, seed=seed, sample=sample)
+    return [read_dealt(reader, one) for one in dealt]
+
+
+def deal(
+    batch: Batch, *, per_word: int = PER_WORD, most: int = MOST, seed: int = 0, sample: int = 0
+) -> Iterator[Dealt]:
+    """The random deletions of each text that `read_deletions` reads."""
     words = batch.mask.sum(1).cpu().numpy()
     budget = counts_of(words, per_word=per_word, most=most)
-    found = []
     for complete in (True, False):
-        for count in np.unique(budget[budget > 0]):
+        for count in np.unique(budget[budget > 0]).tolist():
             rows = np.flatnonzero((budget == count) & (words > 1) & ((words <= ENUMERATED) == complete))
             if len(rows):
-                found.append(_read(reader, rows, int(count), complete, seed=seed, sample=sample))
-    return found
+                drawn = partial(draw, count=count, seed=seed, sample=sample)
+                yield Dealt(rows, every_part(batch, rows) if complete else drawn(batch, rows), complete)
 
 
 def draw(batch: Batch, rows: NDArray[np.int64], count: int, *, seed: int = 0, sample: int = 0) -> Tensor:
@@ -127,18 +144,18 @@ def draw(batch: Batch, rows: NDArray[np.int64], count: int, *, seed: int = 0, sa
     return both & batch.mask.cpu()[torch.from_numpy(rows)][:, None]
 
 
-def _read(
-    reader: Reader, rows: NDArray[np.int64], count: int, complete: bool, *, seed: int, sample: int
-) -> Deletions:
-    batch = reader.batch
-    if complete:
-        kept = torch.zeros(len(rows), count, batch.mask.shape[1], dtype=torch.bool)
-        words = count.bit_length() - 1
-        kept[:, :, :words] = (torch.arange(count)[:, None] >> torch.arange(words)) & 1 > 0
-    else:
-        kept = draw(batch, rows, count, seed=seed, sample=sample)
-    of = torch.from_numpy(rows)
-    logits = reader.variants(of, ~kept)  # (B,M,K)
-    decided = reader.decided[of.to(reader.decided.device)]
+def every_part(batch: Batch, rows: NDArray[np.int64]) -> Tensor:
+    """Which words stay (B,M,T) in all parts of texts of equally many words."""
+    words = int(batch.mask[rows[0]].sum())
+    kept = torch.zeros(len(rows), 2**words, batch.mask.shape[1], dtype=torch.bool)
+    kept[:, :, :words] = (torch.arange(2**words)[:, None] >> torch.arange(words)) & 1 > 0
+    return kept
+
+
+def read_dealt(reader: Reader, dealt: Dealt) -> Deletions:
+    """What is said after these deletions."""
+    rows, kept = dealt.rows, dealt.kept
+    logits = reader.variants(torch.from_numpy(rows), ~kept)  # (B,M,K)
+    decided = reader.decided[torch.from_numpy(rows).to(reader.decided.device)]
     said = logits.softmax(-1).gather(-1, decided[:, None, None].expand(*logits.shape[:2], 1))[..., 0]
-    return Deletions(rows, kept, said.cpu(), (decisions(logits) != decided[:, None]).cpu(), complete)
+    return Deletions(rows, kept, said.cpu(), (decisions(logits) != decided[:, None]).cpu(), dealt.complete)

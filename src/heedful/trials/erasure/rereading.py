@@ -9,6 +9,7 @@ Logits have K ≥ 2 columns in double precision: one score s is read as (0, s).
 Axes: P variants of each text, B texts, T words, K classes, Q variants of all texts together.
 """
 
+from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
@@ -60,6 +61,7 @@ class Reader:
         at_once = MANY_PLACES if getattr(subject, "batches_itself", False) else PLACES
         self.subject, self.batch, self.how, self.places = subject, batch, how, places or at_once
         self.closed = exact if closed is None else closed
+        self.known: dict[bytes, Tensor] = {}  # what was read ahead, by the text and what has left it
 
     @cached_property
     def trace(self) -> Trace:
@@ -172,18 +174,44 @@ class Reader:
             waiting = waiting[~found & (counts[waiting] > gone)]
         return sizes
 
+    @property
+    def can_read_ahead(self) -> bool:
+        """Whether questions are better read together: by a subject that puts equal lengths together."""
+        count, width = self.batch.mask.shape
+        itself = getattr(self.subject, "batches_itself", False)
+        return itself and not self.closed and count * width**2 <= MASKS
+
+    def read_ahead(self, variants: "Sequence[tuple[Tensor, Tensor]]") -> None:
+        """Read what several questions will ask together: texts `of` (Q,) without their words `gone` (Q,T).
+
+        For a batch whose rows are different texts. Readers of some of these texts may share what is known.
+        """
+        of, gone = (torch.cat(parts).to(self.batch.mask.device) for parts in zip(*variants, strict=True))
+        gone = gone & self.batch.mask[of]
+        self.known |= zip(self._keys(of, gone), self._read(of, gone), strict=True)
+
+    def _keys(self, of: Tensor, gone: Tensor) -> list[bytes]:
+        """Stands for each variant; padding adds nothing to it."""
+        texts, packed = self.batch.rows[of.cpu().numpy()], np.packbits(gone.cpu().numpy(), axis=1)
+        each = zip(texts.tolist(), packed, strict=True)
+        return [b"%d " % text + bits.tobytes().rstrip(b"\0") for text, bits in each]
+
     @torch.no_grad()
     def _read(self, of: Tensor, gone: Tensor) -> Tensor:
         """The logits (Q,K) of the texts `of` (Q,) without the words where `gone` (Q,T) is true."""
         of, gone, back = _once(of, gone)
+        known = [self.known.get(key) for key in self._keys(of, gone)] if self.known else [None]
+        if all(one is not None for one in known):
+            return torch.stack(known)[back]  # type: ignore[arg-type]
         left = (self.batch.mask[of] & ~gone).sum(1)
         lengths = left if self.how == "delete" else self.batch.mask[of].sum(1)
-        found = self.logits.new_empty(len(of), self.logits.shape[1])
-        for rows in plan_batches(lengths.clamp(min=1).cpu().numpy(), token_budget=self.places):
-            part = torch.from_numpy(rows).to(of.device)
-            variants = take_out(self.batch, gone[part], how=self.how, of=of[part])
-            found[part] = two_sided(self.subject.logits(variants)).double()
-        return found[back]
+        rows = plan_batches(lengths.clamp(min=1).cpu().numpy(), token_budget=self.places)
+        parts = [torch.from_numpy(part).to(of.device) for part in rows]
+        found = [
+            two_sided(self.subject.logits(take_out(self.batch, gone[part], how=self.how, of=of[part])))
+            for part in parts
+        ]
+        return torch.cat(found).double()[torch.cat(parts).argsort()[back]]
 
 
 def _erased(trace: Trace, gone: Tensor) -> Tensor:
