@@ -12,6 +12,18 @@ KEPT = (700, 300)  # first and last characters of a sentence that is longer
 MOST_LISTED = 12  # a sentence that lists more choices than this is no longer read
 
 
+def cut(sentence: str) -> str:
+    """A sentence without its middle, if it is longer than anybody reads."""
+    head, tail = KEPT
+    return sentence if len(sentence) <= head + tail else f"{sentence[:head]} … {sentence[-tail:]}"
+
+
+def shortened(what: object, limit: int = 200) -> str:
+    """A name or a text as a sentence can bear it."""
+    shown = str(what)
+    return shown if len(shown) <= limit else shown[:limit] + "…"
+
+
 class UserError(ValueError):
     """Something the user can fix, said in one sentence: what was needed, what came, what to do next.
 
@@ -20,10 +32,7 @@ class UserError(ValueError):
     """
 
     def __init__(self, sentence: str = "") -> None:
-        head, tail = KEPT
-        if len(sentence) > head + tail:
-            sentence = f"{sentence[:head]} … {sentence[-tail:]}"
-        super().__init__(sentence)
+        super().__init__(cut(sentence))
 
 
 class Unvouched(UserWarning):

@@ -9,6 +9,8 @@ from typing import Any, Literal
 
 import typer
 
+from heedful.errors import cut
+
 Advance = Callable[[int], None]
 
 
@@ -33,7 +35,7 @@ speak = _Loudness()
 def say(sentence: str) -> None:
     """A remark for the person at the terminal, kept out of the result; of a quiet command only warnings."""
     if not speak.still or sentence.startswith(("Warning", "heedful:")):
-        typer.echo(sentence, err=True)
+        typer.echo(cut(sentence), err=True)
 
 
 def signed(mean: float, form: str) -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from heedful.data.scripts import is_spaceless
-from heedful.errors import UserError, listed, nearest
+from heedful.errors import UserError, listed, nearest, shortened
 
 Peek = Callable[[], Mapping[str, Sequence[object]]]  # the first cells of each column that has a name
 
@@ -52,7 +52,7 @@ class Columns:
     def note(self) -> str:
         """One sentence about a guessed text or label (a guessed split still has to be found usable)."""
         roles = [role for role in ("text", "label") if role in self.guessed]
-        chosen = ", ".join(f"{role} from column {getattr(self, role)!r}" for role in roles)
+        chosen = ", ".join(f"{role} from column {shortened(getattr(self, role))!r}" for role in roles)
         return (
             f"Guessed: {chosen} (say otherwise with {listed(f'--{role}' for role in roles)})."
             if roles

@@ -11,6 +11,7 @@ import numpy as np
 
 from heedful.data.dealing import Copies
 from heedful.data.scripts import SPACELESS, can_segment, is_spaceless
+from heedful.errors import shortened
 
 LOOKED_AT = 2000  # first texts by which words are judged
 ONE_WORD = 1.2  # words a text, below which texts are no texts
@@ -76,7 +77,8 @@ def _about_conflicts(texts: Sequence[str], labels: np.ndarray, names: Sequence[s
         one = found[copies.bounds[packet[place]]]
         yield (
             f"Warning: {count:,} text{'s have' if count > 1 else ' has'} more than one label, such as "
-            f"{_cut(texts[copies.order[place]])!r}, which is {names[one]!r} and {names[found[place]]!r}."
+            f"{_cut(texts[copies.order[place]])!r}, which is "
+            f"{shortened(names[one])!r} and {shortened(names[found[place]])!r}."
         )
 
 

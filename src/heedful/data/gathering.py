@@ -18,7 +18,7 @@ from heedful.data.corpus import SPLITS, Corpus
 from heedful.data.dealing import TO_JUDGE, TO_JUDGE_CLASS, USUAL, check_shares, deal, shares_for
 from heedful.data.doubts import doubts_about
 from heedful.data.outgrowing import GrowingTexts, take_texts
-from heedful.errors import UserError, listed
+from heedful.errors import UserError, cut, listed, shortened
 from heedful.records.wording import in_percent
 
 MOST_CLASSES = 1000  # more distinct labels than this are measurements or identifiers, not classes
@@ -171,7 +171,7 @@ def gather_corpus(
     _check_classes(found, labels, splits, label_names)
     _say_if_too_few(found, splits, dealt=dealt)
     _say_if_rare(found, labels, splits, label_names, dealt=dealt)
-    return Corpus(name, found.texts, labels, splits, label_names, tuple(found.said))
+    return Corpus(name, found.texts, labels, splits, label_names, tuple(map(cut, found.said)))
 
 
 def order_labels(names: Iterable[str]) -> tuple[str, ...]:
@@ -274,13 +274,14 @@ def _found_splits(found: _Gathered, guessed: str | None) -> np.ndarray | None:
         )
     if strange is not None:
         found.said.append(
-            f"Column {guessed!r} was not taken for the split: it has {values[strange]!r} in it."
+            f"Column {shortened(guessed)!r} was not taken for the split: it has "
+            f"{shortened(values[strange])!r} in it."
         )
         return None
     if not any(values):
         return None
     if guessed is not None:
-        found.said.append(f"Guessed: split from column {guessed!r} (say otherwise with --split).")
+        found.said.append(f"Guessed: split from column {shortened(guessed)!r} (say otherwise with --split).")
     splits = np.array(values, dtype="<U5")[np.array(found.splits, dtype=np.int64)]
     unsaid = splits == ""
     if unsaid.any():
@@ -325,7 +326,7 @@ def _complete(
 def _check_classes(found: _Gathered, labels: np.ndarray, splits: np.ndarray, names: tuple[str, ...]) -> None:
     def classes(rows: np.ndarray, size: int) -> list[str]:
         sizes = np.bincount(labels[rows], minlength=len(names))
-        return [repr(name) for name, count in zip(names, sizes, strict=True) if count == size]
+        return [repr(shortened(name)) for name, count in zip(names, sizes, strict=True) if count == size]
 
     learnt = splits == "train"
     if learnt.any() and (alone := classes(np.ones(len(labels), dtype=bool), 1)):
@@ -364,8 +365,8 @@ def _say_if_rare(
     whole = int(np.count_nonzero(labels == rare))
     more = f"audit with --folds 5, which judges all {whole:,}" if dealt else "add such rows"
     found.said.append(
-        f"Only {count:,} texts of class {names[rare]!r} are in test, and about {TO_JUDGE_CLASS} are needed "
-        f"to read a class by itself: {more}."
+        f"Only {count:,} texts of class {shortened(names[rare])!r} are in test, and about {TO_JUDGE_CLASS} "
+        f"are needed to read a class by itself: {more}."
     )
 
 

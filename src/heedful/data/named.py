@@ -25,8 +25,8 @@ from heedful.data.reading import corpus_from, read_corpus, texts_from
 from heedful.data.reviews import reviews_installed
 from heedful.data.tables import open_table
 from heedful.data.tables.held import LABEL, TEXT, open_held
-from heedful.data.tables.unpacking import is_there, shortened
-from heedful.errors import UserError, check_seed, listed, nearest
+from heedful.data.tables.unpacking import is_there
+from heedful.errors import UserError, check_seed, listed, nearest, shortened
 
 DATA_VARIABLE = "HEEDFUL_DATA"
 

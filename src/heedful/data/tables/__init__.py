@@ -17,8 +17,8 @@ from heedful.data.tables.parquet import open_parquet
 from heedful.data.tables.separated import open_separated
 from heedful.data.tables.shards import ENDING, open_shards, shards_in
 from heedful.data.tables.table import Cells, Table
-from heedful.data.tables.unpacking import HARMLESS, check_there, is_there, refuse_expansion, shortened
-from heedful.errors import UserError
+from heedful.data.tables.unpacking import HARMLESS, check_there, is_there, refuse_expansion
+from heedful.errors import UserError, shortened
 
 _TEXT_FORMATS = {
     ".csv": open_separated,

@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from heedful.data.tables.table import Cells, Table
-from heedful.data.tables.unpacking import shortened
-from heedful.errors import UserError, listed
+from heedful.errors import UserError, listed, shortened
 
 TEXT, LABEL = "text", "label"
 TAKEN = (

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from heedful.data.outgrowing import NamelessFile
-from heedful.errors import UserError, nearest
+from heedful.errors import UserError, nearest, shortened
 
 # Texts are packed to a fifth or a tenth. A file that unpacks to a hundred times its size is made to exhaust,
 # or is nothing but one line over and over; small ones harm nobody.
@@ -94,12 +94,6 @@ def refuse_expansion(path: Path, packed: int, unpacked: int) -> None:
             f"{path} unpacks to more than {MOST_EXPANSION} times its size, as texts never do: if it is meant "
             "so, write it as plain CSV."
         )
-
-
-def shortened(what: object, limit: int = 200) -> str:
-    """A name or a text as a sentence can bear it."""
-    shown = str(what)
-    return shown if len(shown) <= limit else shown[:limit] + "…"
 
 
 class _Unpacked(io.RawIOBase):
