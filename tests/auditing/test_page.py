@@ -71,7 +71,7 @@ def test_the_policy_names_the_digests_of_what_stands_in_the_page(written):
         assert f"{name} 'sha256-{digest}'" in policy
     assert policy.startswith("default-src 'none'")
     assert "unsafe" not in policy
-    assert json.loads(data)["audit"]["schema"] == 2
+    assert json.loads(data)["audit"]["schema"] == 3
 
 
 def test_hostile_words_stay_inside_the_data_and_come_back_as_they_were(written):
@@ -195,7 +195,7 @@ def test_rounding_keeps_significant_digits_and_leaves_other_values_alone():
 
 def test_another_schema_is_refused_in_a_sentence(tmp_path):
     (tmp_path / "audit.json").write_text('{"schema": 1}', encoding="utf-8")
-    with pytest.raises(UserError, match="schema 1 and 2 is read here"):
+    with pytest.raises(UserError, match="schema 1 and 3 is read here"):
         write_page(tmp_path)
 
 

@@ -7,7 +7,7 @@ index.html        the page
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -19,11 +19,11 @@ from heedful.auditing.rule import (
     CARE,
     FAITHFUL,
     NOT_SHOWN,
-    READINGS,
     UNKNOWN,
     ClassReading,
     Reading,
     Thresholds,
+    Verdict,
 )
 from heedful.errors import UserError
 from heedful.records import Estimate, Finding, Interval
@@ -34,7 +34,7 @@ from heedful.records.stored import load_json, save_json
 if TYPE_CHECKING:
     import pandas
 
-SCHEMA = 2
+SCHEMA = 3
 AUDIT, PAGE, FIGURES = "audit.json", "index.html", "figures"
 NEEDED = ("subject", "data", "verdict", "questions", "words", "instances", "sampling", "methods")
 SENTENCES: Mapping[Reading, str] = {
@@ -45,32 +45,15 @@ SENTENCES: Mapping[Reading, str] = {
 }
 
 
-@dataclass(frozen=True)
-class AuditVerdict:
-    """The reading, why, what it rests on, and what to show instead."""
+@dataclass(frozen=True, kw_only=True)
+class AuditVerdict(Verdict):
+    """The verdict with its sentence, the ranking it is of, and what to show instead."""
 
-    reading: Reading
     sentence: str
-    reasons: tuple[str, ...]
     shown: str  # the ranking that was judged
     level: float  # of the intervals
-    skill: Finding | None
-    paint: Finding | None
-    first: Finding | None
-    operator: Finding | None
-    limit: Estimate | None
-    room: Estimate | None
-    linear_share: float | None  # of what the model does, that any map of words can show
-    classes: tuple[ClassReading, ...]
     groups: tuple[ClassReading, ...]
     instead: Instead | None
-    thresholds: Thresholds = field(default_factory=Thresholds)
-    against: Finding | None = None  # paint on words that speak against the decision
-
-    @property
-    def rank(self) -> int:
-        """0 for faithful, 1 for care, 2 for not an explanation and for cannot say: lower is better."""
-        return min(READINGS.index(self.reading), 2)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON types; what to show instead with its name for people."""
@@ -83,11 +66,10 @@ class AuditVerdict:
     def from_dict(cls, content: Mapping[str, Any]) -> Self:
         """What `to_dict` wrote."""
         try:
-            content = {"against": None, **content}  # what was written before it was asked
             known: dict[str, Any] = {one.name: content[one.name] for one in fields(cls)}
             for name in ("skill", "paint", "first", "operator", "against"):
                 known[name] = _finding(known[name])
-            for name in ("limit", "room"):
+            for name in ("limit", "room", "chance"):
                 known[name] = _estimate(known[name])
             for name in ("classes", "groups"):
                 known[name] = tuple(_class_reading(one) for one in known[name])
@@ -99,7 +81,7 @@ class AuditVerdict:
                     to_estimate(better["better_by"]),
                     better["reading"],
                     better["first"],
-                    _finding(better.get("signed")),  # what was written before it was asked has none
+                    _finding(better["signed"]),
                 )
             known["reasons"] = tuple(known["reasons"])
             known["thresholds"] = Thresholds(**known["thresholds"])
@@ -216,6 +198,5 @@ def _estimate(content: Mapping[str, Any] | None) -> Estimate | None:
 
 
 def _class_reading(content: Mapping[str, Any]) -> ClassReading:
-    found = {name: _finding(content[name]) for name in ("skill", "paint", "first")}
-    found["against"] = _finding(content.get("against"))
+    found = {name: _finding(content[name]) for name in ("skill", "paint", "first", "against")}
     return ClassReading(**{**content, **found})

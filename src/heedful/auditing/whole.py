@@ -303,23 +303,12 @@ def _verdict(asking: Asking, by: Sequence[Any] | None) -> AuditVerdict:
     found = read.verdict
     groups = () if by is None else read_groups(read, np.asarray(by, dtype=object)[asking.plan.pool])
     return AuditVerdict(
-        reading=found.reading,
+        **vars(found),
         sentence=sentence_of(found.reading, read.shown),
-        reasons=found.reasons,
         shown=read.shown,
         level=read.level,
-        skill=found.skill,
-        paint=found.paint,
-        first=found.first,
-        against=found.against,
-        operator=found.operator,
-        limit=found.limit,
-        room=found.room,
-        linear_share=found.linear_share,
-        classes=found.classes,
         groups=groups,
         instead=read.instead,
-        thresholds=found.thresholds,
     )
 
 
