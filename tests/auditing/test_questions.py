@@ -25,12 +25,13 @@ from heedful.auditing.questions import (
     stable,
     top,
 )
-from heedful.auditing.questions.answer import outcome_of, scale_of, share_of
+from heedful.auditing.questions.answer import outcome_of, scale_of
 from heedful.auditing.reading import ReadSubject
 from heedful.auditing.rule import percent
 from heedful.auditing.skill import Scored
 from heedful.errors import UserError
 from heedful.records import Estimate, Finding, Interval, wilson_interval
+from heedful.records.closed_form import share_of
 
 ABOUT = {"corpus": "films", "model": "dp", "split": "test"}
 NAN = float("nan")

@@ -55,7 +55,7 @@ def test_json_has_the_verdict_and_no_texts_and_what_is_held_gives_code_0(audited
     asked = ("audit", run, "--out", folder / "audit", "--seeds", 3, "--no-uniform")
     result = call(*asked, "--json", "--require", "care")
     content = json.loads(result.stdout)
-    assert content["schema"] == 2
+    assert content["schema"] == 3
     assert content["verdict"]["reading"] in ("faithful", "use with care")
     assert "instances" not in content
     assert "lively" not in result.stdout

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from heedful.errors import UserError
-from heedful.records.interval import Interval, check_level, unknown
+from heedful.records.interval import Estimate, Interval, check_level, unknown
 
 
 def wilson_interval(successes: int, count: int, *, level: float = 0.95) -> Interval:
@@ -28,6 +28,12 @@ def wilson_interval(successes: int, count: int, *, level: float = 0.95) -> Inter
     low = 0.0 if successes == 0 else max(0.0, middle - half)
     high = 1.0 if successes == count else min(1.0, middle + half)
     return Interval(low, high, level=level, method="Wilson score")
+
+
+def share_of(hits: ArrayLike, *, level: float = 0.95) -> Estimate:
+    """The share of instances (n,) where it is so, with Wilson's interval."""
+    said = np.asarray(hits)
+    return Estimate(float(said.mean()), wilson_interval(int(said.sum()), len(said), level=level))
 
 
 def seeds_interval(values: ArrayLike, *, level: float = 0.95) -> Interval:

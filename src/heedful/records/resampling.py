@@ -52,6 +52,12 @@ def bootstrap_interval(
     return _percentile(draws, level)
 
 
+def mean_of(values: ArrayLike, *, level: float = 0.95, seed: Seed = 0) -> Estimate:
+    """The mean of values (n,) with its bootstrap interval."""
+    mean = float(np.asarray(values, dtype=np.float64).mean())
+    return Estimate(mean, bootstrap_interval(values, level=level, seed=seed))
+
+
 def paired_difference(
     first: ArrayLike, second: ArrayLike, *, level: float = 0.95, resamples: int = 2000, seed: Seed = 0
 ) -> Estimate:

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from heedful.records import Estimate, Finding, wilson_interval
+from heedful.records import Estimate, Finding
+from heedful.records.closed_form import share_of
 from heedful.records.crossed import crossed_interval, crossed_mean
 from heedful.records.wording import decimals, in_brackets, number
 from heedful.study.workbench import Bench
@@ -132,7 +133,7 @@ def _share(rows: pd.DataFrame, column: str) -> Estimate | None:
     held = own[column].astype(float)
     if own["seed"].nunique() != 1:
         return _mean(own.assign(held=held), "held", within=(0.0, 1.0))
-    return Estimate(float(held.mean()), wilson_interval(int(held.sum()), len(held)))
+    return share_of(held)
 
 
 def _finding(

@@ -4,14 +4,17 @@ The bins of the largest weight are those of Jain & Wallace's figures: quarters o
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from heedful.records import Estimate, Finding, Interval, bootstrap_interval, wilson_interval
+from heedful.records import Estimate, Finding
+from heedful.records.closed_form import share_of
 from heedful.records.finding import Scalar
+from heedful.records.resampling import mean_of
 
 BINS = (0.0, 0.25, 0.5, 0.75, 1.0)
 Measure = Callable[[NDArray[np.float64]], Estimate]
@@ -39,10 +42,7 @@ def mean_findings(
     each class that occurs, `largest` (B,) one for each bin that does. `baselines` are measured on the same
     instances, and left out one by one where they are NaN.
     """
-
-    def mean(column: NDArray[np.float64]) -> Estimate:
-        return Estimate(float(column.mean()), bootstrap_interval(column, level=level, seed=seed))
-
+    mean = partial(mean_of, level=level, seed=seed)
     return _findings(
         values, mean, decided, classes, largest, baselines or {}, coordinates or {},
         name=name, measured=measured, unit=unit, better=better, kind=kind,
@@ -61,11 +61,7 @@ def share_findings(
     level: float = 0.95,
 ) -> list[Finding]:
     """Shares of hits (B,), 0, 1 or NaN where undefined, with Wilson intervals: over all, and by class."""
-
-    def share(column: NDArray[np.float64]) -> Estimate:
-        interval: Interval = wilson_interval(int(column.sum()), len(column), level=level)
-        return Estimate(float(column.mean()), interval)
-
+    share = partial(share_of, level=level)
     return _findings(
         hits, share, decided, classes, None, baselines or {}, coordinates or {}, name=name, measured=measured
     )

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from heedful.auditing.rule import bounded, high, low
 from heedful.drawing import BLACK, BLUE, GREY, PURPLE, new_figure
 from heedful.errors import UserError
-from heedful.records import Estimate, Finding, bootstrap_interval, decide, paired_difference, wilson_interval
+from heedful.records import Estimate, Finding, bootstrap_interval, decide, paired_difference
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -171,11 +171,6 @@ def difference_finding(
     """The mean of the differences, paired over texts."""
     found = paired_difference(own, other, seed=seed)
     return Finding(name, found.value, interval=found.interval, count=len(own), measured=measured, **more)
-
-
-def share_of(hits: NDArray) -> Estimate:
-    """A share of texts, with Wilson's interval."""
-    return Estimate(float(hits.mean()), wilson_interval(int(hits.sum()), len(hits)))
 
 
 def bars(

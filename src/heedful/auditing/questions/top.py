@@ -19,9 +19,9 @@ from heedful.auditing.questions.answer import (
     outcome_of,
     present,
     scale_of,
-    share_of,
 )
 from heedful.records import Estimate, Finding, bootstrap_interval, wilson_interval
+from heedful.records.closed_form import share_of
 from heedful.records.wording import in_percent
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ import pandas as pd
 
 from heedful.errors import UserError
 from heedful.records import Estimate, Finding, Interval
-from heedful.records.closed_form import seeds_interval, wilson_interval
+from heedful.records.closed_form import seeds_interval, share_of
 from heedful.records.crossed import crossed_interval
 from heedful.study.controls import error_of
 
@@ -173,8 +173,7 @@ def _gap(words: pd.DataFrame, *, column: str, first: str, second: str) -> Estima
 
 def _share(words: pd.DataFrame, *, column: str, types: Sequence[str]) -> Estimate:
     values = _values(words, column, types)
-    right = int((values > 0).sum())
-    return Estimate(right / len(values), wilson_interval(right, len(values), level=LEVEL))
+    return share_of(values > 0, level=LEVEL)
 
 
 def _mean_hits(runs: pd.DataFrame) -> np.ndarray:

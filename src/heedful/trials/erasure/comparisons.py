@@ -15,7 +15,9 @@ from typing import Literal
 import numpy as np
 
 from heedful.errors import UserError, choose_from
-from heedful.records import Estimate, Finding, bootstrap, bootstrap_interval, mcnemar_exact, wilson_interval
+from heedful.records import Estimate, Finding, bootstrap, mcnemar_exact
+from heedful.records.closed_form import share_of
+from heedful.records.resampling import mean_of
 from heedful.trials.erasure.linear_votes import Bools, Floats
 from heedful.trials.erasure.until_flip import Erasures
 
@@ -166,7 +168,7 @@ def by_ranking(
 
     def estimate(ranking: str, rows: Bools = kept) -> Estimate:
         values = measure(erasures, ranking)[rows]
-        return Estimate(float(values.mean()), bootstrap_interval(values, seed=seed))
+        return mean_of(values, seed=seed)
 
     # The shuffled weights make another trace, with other decisions: those that nothing flips are left out.
     possible = kept if erasures.smallest_shuffled is None else kept & (erasures.smallest_shuffled > 0)
@@ -198,12 +200,6 @@ def sizes_of(erasures: Erasures, ranking: str) -> Floats:
     """Items erased (B,S) at the first flip; all of them where it never comes."""
     sizes = erasures.sizes[ranking]
     return np.where(sizes < 0, erasures.items[:, None], sizes).astype(np.float64)
-
-
-def share_of(outcomes: Bools) -> Estimate:
-    """The share of instances where it is so, with Wilson's interval."""
-    hits = int(outcomes.sum())
-    return Estimate(hits / len(outcomes), wilson_interval(hits, len(outcomes)))
 
 
 def _fractions(erasures: Erasures, ranking: str) -> Floats:

@@ -10,8 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from heedful.errors import UserError
-from heedful.records import Estimate, Finding, bootstrap_interval, mcnemar_exact, paired_difference
-from heedful.trials.erasure.comparisons import Coordinates, share_of
+from heedful.records import Finding, mcnemar_exact, paired_difference
+from heedful.records.closed_form import share_of
+from heedful.records.resampling import mean_of
+from heedful.trials.erasure.comparisons import Coordinates
 from heedful.trials.erasure.linear_votes import Floats, Longs
 from heedful.trials.erasure.single import SingleErasures
 
@@ -94,11 +96,11 @@ def single_findings(
         nulls["shuffled"] = share_of(beside.top_flips)
         lead_nulls["shuffled"] = paired_difference(beside.top_flips, beside.other_flips, seed=seed)
         negative_nulls["shuffled"] = share_of(beside.delta_js < 0)
-        mean_nulls["shuffled"] = _mean(beside.delta_js, seed)
+        mean_nulls["shuffled"] = mean_of(beside.delta_js, seed=seed)
     flips = share_of(tested.top_flips)
     difference = paired_difference(tested.top_flips, tested.other_flips, seed=seed)
     negative = share_of(tested.delta_js < 0)
-    mean = _mean(tested.delta_js, seed)
+    mean = mean_of(tested.delta_js, seed=seed)
     count = len(tested)
     return [
         Finding(
@@ -147,7 +149,3 @@ def single_findings(
             measured="mean of JS after erasing the top item minus JS after erasing a random other item",
         ),
     ]
-
-
-def _mean(values: Floats, seed: int) -> Estimate:
-    return Estimate(float(values.mean()), bootstrap_interval(values, seed=seed))
