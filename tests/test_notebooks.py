@@ -38,6 +38,6 @@ def test_a_run_is_shown_by_what_came_of_it(corpus, tmp_path):
     shown = parsed(run._repr_html_())
     said = "".join(shown.itertext())
     assert "dp on <films>" in said
-    assert f"dev accuracy {run.result['dev_accuracy']:.1%}" in said
+    assert f"dev accuracy {100 * run.result['dev_accuracy']:.1f} %" in said
     assert str(tmp_path / "run") in said
     assert len(shown.findall(".//tbody/tr")) == 2  # a row an epoch

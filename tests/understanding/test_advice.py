@@ -56,7 +56,7 @@ def test_a_tiny_scale_collapses_before_anything_is_learnt(corpus):
     assert advice.next_scale == 4  # √16
     assert advice.numbers.spread_first < 0.1
     assert "before anything was learnt" in advice.summary()
-    assert f"{advice.numbers.accuracy:.1%}" in advice.summary()
+    assert f"{100 * advice.numbers.accuracy:.1f} %" in advice.summary()
 
 
 def test_a_huge_scale_pools_and_takes_the_side_that_v_and_w_say(corpus):
