@@ -135,15 +135,25 @@ def test_rankings_that_cost_much_are_judged_when_asked_for_by_name(corpus, tmp_p
     assert next(one for one in found.answers if one.id == "top").question.startswith("Does its top item")
 
 
-def test_regressions_on_the_deletions_are_shown_with_errors_and_not_judged(audit):
+def test_regressions_are_shown_with_errors_judged_by_deletions_left_out_and_never_recommended(audit):
     for entry in audit.content["instances"][:5]:
         for name in ("lime", "shapley"):
             assert len(entry["rankings"][name]) == len(entry["errors"][name]) == len(entry["words"])
         assert set(entry["errors"]) == {"lime", "shapley"}
         # Shapley values add up to what all words together do to the probability.
         assert abs(sum(entry["rankings"]["shapley"])) <= 1
-    judged = {part.coordinates.get("ranking") for part in audit.answers[0].evidence}
-    assert not judged & {"lime", "shapley"}
+    every = audit.answers[0].evidence
+    fitted = [one for one in every if one.coordinates.get("ranking") in ("lime", "shapley")]
+    assert [(one.name, one.coordinates["ranking"]) for one in fitted] == [
+        (kind, name) for name in ("lime", "shapley") for kind in ("heat-map skill", "signed heat-map skill")
+    ]
+    most = max(part.count for part in every)
+    for one in fitted:
+        assert "fitted to three quarters of a text's deletions and judged by the fourth" in one.measured
+        assert 0.3 < one.value < 1.3
+        assert one.count <= min(60, most)
+    assert not {"lime", "shapley"} & set(audit.content["methods"]["maps"])
+    assert audit.verdict.instead is None or audit.verdict.instead.ranking not in ("lime", "shapley")
     long = next(entry for entry in audit.content["instances"] if len(entry["words"]) > 7)
     assert all(error > 0 for error in long["errors"]["shapley"])
 

@@ -8,8 +8,18 @@ import pytest
 import torch
 
 from heedful.data.batches import Batch
-from heedful.trials.erasure.random_deletions import Deletions, draw
-from heedful.trials.rankings.regressions import kernel, lime_of, shapley_of, weighted_ridge
+from heedful.trials.erasure.heat_map import effects_of
+from heedful.trials.erasure.random_deletions import CHANCES, PARTS, Deletions, draw
+from heedful.trials.rankings import regressions
+from heedful.trials.rankings.regressions import (
+    Regressed,
+    kernel,
+    lime_apart,
+    lime_of,
+    shapley_apart,
+    shapley_of,
+    weighted_ridge,
+)
 
 WORDS, TEXTS, PADDING = 7, 300, 2
 
@@ -99,3 +109,45 @@ def test_a_linear_game_is_told_without_error():
     found = shapley_of(deletions, mask, whole=nothing + effects.sum(), nothing=nothing)
     torch.testing.assert_close(found.scores[:, :WORDS], effects.expand(TEXTS, -1), atol=1e-7, rtol=0)
     assert found.errors.max() < 1e-6
+
+
+def without_quarter(found, quarter):
+    """The deletions outside a quarter, as if no others had been read."""
+
+    def left(values):
+        dealt = values.reshape(len(values), -1, PARTS, len(CHANCES), *values.shape[2:])
+        return dealt[:, :, [part for part in range(PARTS) if part != quarter]].flatten(1, 3)
+
+    return Deletions(found.rows, left(found.kept), left(found.said), left(found.lost), complete=False)
+
+
+def test_what_judges_a_quarter_was_fitted_to_the_others_alone(game, monkeypatch):
+    found, mask = drawn(game, 160)
+    own = ends(game, TEXTS)
+    lime, shapley = lime_apart(found, mask), shapley_apart(found, mask, **own)
+    assert lime.shape == shapley.shape == (PARTS, TEXTS, WORDS + PADDING)
+    # Errors need whole quarters; what is compared here are the scores.
+    monkeypatch.setattr(regressions, "_with_errors", lambda of, scores, *_: Regressed(scores, scores))
+    for quarter in range(PARTS):
+        rest = without_quarter(found, quarter)
+        torch.testing.assert_close(lime[quarter], lime_of(rest, mask).scores * mask)
+        expected = shapley_of(rest, mask, **own).scores * mask
+        torch.testing.assert_close(shapley[quarter], expected, atol=1e-6, rtol=1e-6)
+
+
+def test_where_all_parts_were_read_nothing_is_left_out(game):
+    mask = torch.ones(1, WORDS, dtype=torch.bool)
+    found, own = every_part(game), ends(game, 1)
+    torch.testing.assert_close(lime_apart(found, mask)[0], lime_of(found, mask).scores)
+    torch.testing.assert_close(shapley_apart(found, mask, **own)[0], shapley_of(found, mask, **own).scores)
+
+
+def test_of_words_that_do_nothing_a_fit_to_noise_predicts_nothing(game):
+    found, mask = drawn(game, 80)
+    noise = torch.rand(found.said.shape, dtype=torch.float64, generator=torch.Generator().manual_seed(3))
+    found = Deletions(found.rows, found.kept, noise, found.lost, complete=False)
+    effects = effects_of(found, mask)
+    flattered = effects.told_signed(lime_of(found, mask).scores, mask)
+    honest = effects.told_fitted(lime_apart(found, mask), mask, signed=True)
+    assert flattered.mean() > 10 * flattered.std() / TEXTS**0.5
+    assert honest.mean().abs() < 3 * honest.std() / TEXTS**0.5

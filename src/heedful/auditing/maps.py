@@ -15,8 +15,9 @@ are told by the deletions, or where these cannot, by words read alone if one of 
 and first are unknown. Texts of one word have nothing to compare: none of this is known.
 
 Where maps are kept for browsing, LIME and Shapley values stand beside them (map_NAME and error_NAME), from
-the same deletions, where a text has no more words than those: else they have nothing to be told from. They
-are not judged by the deletions: what was fitted to them predicts them too well.
+the same deletions, where a text has no more words than those: else they have nothing to be told from. What
+was fitted to deletions predicts them too well, so some texts are judged by each quarter of the deletions
+after a fit to the others: fitted_told_NAME with lent signs, fitted_signed_NAME with its own.
 
 Axes: B texts, T words.
 """
@@ -49,7 +50,14 @@ from heedful.trials.erasure.random_deletions import MOST, PER_WORD, Dealt, Delet
 from heedful.trials.erasure.rereading import Reader
 from heedful.trials.erasure.words_alone import WordsAlone, read_alone
 from heedful.trials.rankings.ranking import Ranking
-from heedful.trials.rankings.regressions import REGRESSIONS, lime_of, said_at_ends, shapley_of
+from heedful.trials.rankings.regressions import (
+    REGRESSIONS,
+    lime_apart,
+    lime_of,
+    said_at_ends,
+    shapley_apart,
+    shapley_of,
+)
 from heedful.trials.rankings.word_gradients import Doubted
 from heedful.trials.rankings.word_rankings import scores_with
 from heedful.trials.stream import Trial
@@ -131,6 +139,9 @@ def map_rows(reader: Reader, maps: Maps, *, seed: int = 0) -> pd.DataFrame:
         if maps.keep:
             for name, own in _regressed(reader, found, here).items():
                 regressed[name][rows] = own
+            tried = np.isin(reader.batch.rows[rows], list(maps.dear_rows))
+            for name, told in _fitted(reader, found, here, effects, torch.from_numpy(tried)).items():
+                columns.setdefault(name, np.full(count, np.nan))[rows] = told
         for name, scores in painted.items():
             sizes = scores[torch.from_numpy(rows)]
             for kind, values in _of_map(effects, sizes, here, live, known).items():
@@ -189,6 +200,30 @@ def _regressed(reader: Reader, found: Deletions, mask: Tensor) -> dict[str, Tens
         for name, own in (("lime", lime_of(some, here)), ("shapley", shapley_of(some, here, **ends))):
             values[f"map_{name}"][few, : here.shape[1]] = own.scores
             values[f"error_{name}"][few, : here.shape[1]] = own.errors
+    return values
+
+
+def _fitted(
+    reader: Reader, found: Deletions, mask: Tensor, effects: Effects, tried: Tensor
+) -> dict[str, Tensor]:
+    """What LIME and Shapley values by three quarters of the deletions predict of the fourth, in turn.
+
+    Of the texts (B,) that are tried and have more such deletions than words.
+    """
+    names = [f"fitted_{kind}_{name}" for name in REGRESSIONS for kind in ("told", "signed")]
+    values = {name: torch.full((len(mask),), torch.nan, dtype=torch.float64) for name in names}
+    few = tried & (4 * mask.sum(1) <= 3 * found.said.shape[1])
+    if few.any():
+        some = found.take(few)
+        here = mask[few, : some.kept.shape[2]]
+        own = effects.take(few, here.shape[1])
+        ends = {name: value[torch.from_numpy(some.rows)] for name, value in said_at_ends(reader).items()}
+        for name, scores in (
+            ("lime", lime_apart(some, here)),
+            ("shapley", shapley_apart(some, here, **ends)),
+        ):
+            values[f"fitted_told_{name}"][few] = own.told_fitted(scores, here, signed=False)
+            values[f"fitted_signed_{name}"][few] = own.told_fitted(scores, here, signed=True)
     return values
 
 

@@ -23,6 +23,7 @@ MEASURED = (
     "beside the best that any map of these texts could: 0 is a blank map, 1 weights in proportion to the "
     "effects of the words"
 )
+FITTED = f"{MEASURED}; fitted to three quarters of a text's deletions and judged by the fourth, in turn"
 MATTERS = "a word that matters: its effect is at least a quarter of the strongest in its text"
 PAINT = f"the share of the paint that a reader sees (a fifth of the strongest or more) on {MATTERS}"
 FIRST = f"the share of texts, counted by their effects, whose most strongly painted word is {MATTERS}"
@@ -70,6 +71,20 @@ class Scored:
             return None
         found = part._skills((name,), signed=signed).estimate(0, level=self.level)
         return part._finding(found, name, "signed heat-map skill" if signed else "heat-map skill")
+
+    def fitted(self, name: str, *, signed: bool = False) -> Finding | None:
+        """The skill of LIME or of Shapley values, each quarter of the deletions predicted from the others."""
+        column = f"fitted_{'signed' if signed else 'told'}_{name}"
+        if column not in self.rows:  # those of an audit without texts, or that an earlier version began
+            return None
+        part = self.of(self.rows[column].notna().to_numpy())
+        blank = part.rows["blank_signed" if signed else "blank"].to_numpy()
+        room = part.rows["size"].to_numpy() - blank
+        if not (part.rows["weight"].to_numpy() * room).sum() > 0:
+            return None
+        told = part.rows[column].to_numpy() - blank
+        found = part._ratios(told[:, None], room).estimate(0, level=self.level)
+        return part._finding(found, name, "signed heat-map skill" if signed else "heat-map skill", FITTED)
 
     def paint(self, name: str) -> Finding | None:
         """The share of a map's paint on live words, texts counted by their effects; None where unknown."""

@@ -24,6 +24,8 @@ def measure(asking: "Asking") -> "DataFrame":
 
 
 def answer(rows: "DataFrame", asking: "Asking") -> Answer:
+    from heedful.trials.rankings.regressions import REGRESSIONS
+
     verdict, scored, shown = asking.read.verdict, asking.read.scored, asking.read.shown
     outcome: Outcome = "unsure"
     if verdict.reading in (FAITHFUL, NOT_SHOWN):
@@ -56,6 +58,7 @@ def answer(rows: "DataFrame", asking: "Asking") -> Answer:
             *of_classes,
             *(rankings[name] for name in others),
             *present(tuple(scored.skill(name, signed=True) for name in others if has_signs(name))),
+            *present(tuple(scored.fitted(name, signed=own) for name in REGRESSIONS for own in (False, True))),
         ),
     )
 
@@ -64,8 +67,10 @@ HOW = (
     "Words are deleted at random, some at a time, and the text is read again, many times over. The skill "
     "says how well the map's weights predict the changes: 0 is a blank map, 1 weights in proportion to what "
     "each word does. A map without signs gets the signs of the effects. All maps are judged on the same "
-    "deletions, and none was fitted to them. A word matters if its effect is a quarter of the strongest or "
-    "more; where deletions cannot tell, because many words suffice, by what it says alone."
+    "deletions, and none was fitted to those that judge it: LIME and Shapley values are fitted to three "
+    "quarters of a text's deletions and judged by the fourth, in turn. A word matters if its effect is a "
+    "quarter of the strongest or more; where deletions cannot tell, because many words suffice, by what it "
+    "says alone."
 )
 
 

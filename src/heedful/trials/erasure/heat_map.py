@@ -70,6 +70,17 @@ class Effects:
         """⟨ŵ,φ⟩ (B,) of scores (B,T) with their own signs."""
         return (_unit(scores, mask) * self.mean).sum(-1)
 
+    def take(self, some: Tensor, width: int) -> "Effects":
+        """Those of some (B,) of the texts, of at most so many words."""
+        of_words = (self.guess[:, some, :width], self.effects[:, some, :width])
+        return Effects(*of_words, self.size[some], self.square[some], self.variance[some], self.error[some])
+
+    def told_fitted(self, scores: Tensor, mask: Tensor, *, signed: bool) -> Tensor:
+        """⟨ŵ,φ⟩ (B,) of scores (S,B,T) fitted outside each quarter, with their own signs or those lent."""
+        units = torch.stack([_unit(one if signed else one.abs(), mask) for one in scores])
+        told: Tensor = (units * (1 if signed else self.signs) * self.effects).sum(-1).mean(0)
+        return told
+
     def limit(self) -> Tensor:
         """⟨ŵ,φ⟩ (B,) of the guesses themselves: what a map of the true effects reaches on these deletions."""
         length = self.guess.norm(dim=-1, keepdim=True)

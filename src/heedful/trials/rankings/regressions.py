@@ -122,6 +122,69 @@ def shapley_of(found: Deletions, mask: Tensor, *, whole: Tensor, nothing: Tensor
     return _with_errors(found, scores, inverse, left[..., None] * counted, mask)
 
 
+@dataclass(frozen=True, eq=False)
+class _Sums:
+    """Of weights w, kept words z and what is said f, over all quarters but one: (B,S,...)."""
+
+    weight: Tensor  # Σ w (B,S)
+    there: Tensor  # Σ w z (B,S,T)
+    said: Tensor  # Σ w f (B,S)
+    both: Tensor  # Σ w z f (B,S,T)
+    gram: Tensor  # Σ w z z (B,S,T,T)
+    count: int  # deletions
+
+
+def lime_apart(found: Deletions, mask: Tensor) -> Tensor:
+    """LIME's weights (S,B,T), as `lime_of` has them, by the deletions outside each quarter."""
+    stay, words = found.kept.double().sum(2), mask.sum(1, keepdim=True)
+    drawn = ((stay > 0) & (stay < words)).double() / (words - 1)
+    sums = _outside_quarters(found, _by_chance(found, words, drawn) * kernel(stay / words))
+    total = sums.weight[..., None]
+    centred = sums.gram - sums.there[..., None] * sums.there[..., None, :] / total[..., None]
+    products = sums.both - sums.there * sums.said[..., None] / total
+    each = sums.count / total  # a deletion has the weight 1 on average
+    factor = torch.linalg.cholesky(each[..., None] * centred + RIDGE * _eye(mask))
+    scores = torch.cholesky_solve((each * products)[..., None], factor)[..., 0]
+    return (scores * mask[:, None]).transpose(0, 1)
+
+
+def shapley_apart(found: Deletions, mask: Tensor, *, whole: Tensor, nothing: Tensor) -> Tensor:
+    """The Shapley values (S,B,T), as `shapley_of` has them, by the deletions outside each quarter."""
+    stay, words = found.kept.double().sum(2), mask.sum(1, keepdim=True)
+    inner = (stay > 0) & (stay < words)
+    wanted = torch.where(inner, 1 / (stay * (words - stay)).where(inner, 1), 0.0)
+    sums = _outside_quarters(found, _mean_one(_by_chance(found, words, wanted)))
+    slack = TINY * sums.gram.diagonal(dim1=2, dim2=3).sum(2)[..., None, None]
+    slack = slack + torch.finfo(slack.dtype).tiny
+    factor = torch.linalg.cholesky(
+        sums.gram + slack * _eye(mask) + torch.diag_embed((~mask).double())[:, None]
+    )
+    there = mask[:, None].expand_as(sums.both).double()
+    sides = torch.stack([sums.both - nothing[:, None, None] * sums.there, there], dim=-1)
+    free, ones = torch.cholesky_solve(sides, factor).unbind(-1)
+    free, ones = free * there, ones * there
+    share = ones / ones.sum(-1, keepdim=True)
+    scores = free + share * ((whole - nothing)[:, None] - free.sum(-1))[..., None]
+    return scores.transpose(0, 1)
+
+
+def _outside_quarters(found: Deletions, weights: Tensor) -> _Sums:
+    """The sums over all deletions but those of each quarter; over all, where all parts were read."""
+    parts = 1 if found.complete else PARTS
+    shape = (len(weights), -1, parts, 1 if found.complete else len(CHANCES))
+
+    def dealt(values: Tensor) -> Tensor:
+        return values.reshape(*shape, *values.shape[2:]).transpose(1, 2).flatten(2, 3)  # (B,S,·,...)
+
+    w, f, z = dealt(weights), dealt(found.said), dealt(found.kept.double())
+    counted = w[..., None] * z
+    sums = (w.sum(2), counted.sum(2), (w * f).sum(2), (counted.mT @ f[..., None])[..., 0], counted.mT @ z)
+    left = weights.shape[1] - (0 if found.complete else weights.shape[1] // parts)
+    if not found.complete:
+        sums = tuple(each.sum(1, keepdim=True) - each for each in sums)  # type: ignore[assignment]
+    return _Sums(*sums, count=left)
+
+
 def _by_chance(found: Deletions, words: Tensor, wanted: Tensor) -> Tensor:
     """How much each deletion (B,M) counts where sizes are `wanted` (B,M) this often, sets of one alike."""
     stay = found.kept.sum(2).double()
