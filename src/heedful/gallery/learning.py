@@ -1,9 +1,12 @@
 """One way to train a small model of the gallery, the same for a mechanism and its baseline."""
 
 from collections.abc import Callable
+from typing import TypeVar
 
 import torch
 from torch import Tensor, nn
+
+Model = TypeVar("Model", bound=nn.Module)
 
 
 def learn(model: nn.Module, loss: Callable[[], Tensor], *, steps: int, rate: float) -> None:
@@ -28,7 +31,7 @@ def parameters_of(model: nn.Module) -> int:
     return sum(parameter.numel() for parameter in model.parameters())
 
 
-def as_large(make: Callable[[int], nn.Module], parameters: int, *, widest: int = 1024) -> nn.Module:
+def as_large(make: Callable[[int], Model], parameters: int, *, widest: int = 1024) -> Model:
     """The model `make(width)` whose parameters come nearest to so many, by the smallest such width.
 
     The number of parameters must rise with the width. Torch's generator is left as it was before the search.

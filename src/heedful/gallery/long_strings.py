@@ -55,9 +55,7 @@ BUDGETS: dict[Size, Budget] = {
 def build(kind: Kind) -> Listener:
     """An untrained model; all kinds have as many parameters."""
     parameters = parameters_of(Listener(FIGURE, SHAPE, width=WIDTH))
-    found = as_large(lambda width: Listener(kind, SHAPE, width=width), parameters, widest=256)
-    assert isinstance(found, Listener)
-    return found
+    return as_large(lambda width: Listener(kind, SHAPE, width=width), parameters, widest=256)
 
 
 def learn_to_write(kind: Kind, takes: Takes, budget: Budget, *, seed: int, device: str) -> Listener:

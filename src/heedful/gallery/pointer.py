@@ -126,9 +126,7 @@ def build(budget: Budget, kind: str) -> Solver:
     if kind == POINTER:
         return pointer
     target = parameters_of(pointer)
-    found = as_large(lambda score: Solver(budget.width, points=False, score=score), target, widest=512)
-    assert isinstance(found, Solver)
-    return found
+    return as_large(lambda score: Solver(budget.width, points=False, score=score), target, widest=512)
 
 
 def fit(model: Solver, task: Task, learnt: Sequence[Puzzles], budget: Budget) -> None:

@@ -88,13 +88,11 @@ def build(spells: Spells, vocabulary: Mapping[str, int], budget: Budget) -> Corr
     nested = Corrector(shape, spells="nested")
     if spells == "nested":
         return nested
-    found = as_large(
+    return as_large(
         lambda width: Corrector(replace(shape, inside=0, decoder=width), spells=spells),
         parameters_of(nested),
         widest=512,
     )
-    assert isinstance(found, Corrector)
-    return found
 
 
 def number_common(material: Material, most: int) -> dict[str, int]:

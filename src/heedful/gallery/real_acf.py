@@ -215,9 +215,7 @@ def build(listening: Listening, kind: str) -> Recommender:
     if kind == "attention":
         return Recommender(listening, kind)
     target = parameters_of(Recommender(listening, "attention"))
-    found = as_large(lambda width: Recommender(listening, kind, width=width), target, widest=128)
-    assert isinstance(found, Recommender)
-    return found
+    return as_large(lambda width: Recommender(listening, kind, width=width), target, widest=128)
 
 
 @torch.no_grad()

@@ -162,9 +162,7 @@ def build(reviews: Reviews, *, gated: bool) -> Rater:
     if gated:
         return Rater(reviews, gated=True)
     target = parameters_of(Rater(reviews, gated=True))
-    found = as_large(lambda filters: Rater(reviews, gated=False, filters=filters), target, widest=256)
-    assert isinstance(found, Rater)
-    return found
+    return as_large(lambda filters: Rater(reviews, gated=False, filters=filters), target, widest=256)
 
 
 def train(seed: int, size: Size, folder: Path, device: str) -> Outcome:

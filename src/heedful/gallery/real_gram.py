@@ -100,9 +100,7 @@ def build(hospital: Hospital, kind: str, *, seed: int) -> Foreseer:
     if kind in ("attention", "shuffled tree"):
         return Foreseer(parents, codes, kind)
     target = parameters_of(Foreseer(hospital.parents, codes, "attention"))
-    found = as_large(lambda width: Foreseer(parents, codes, kind, width=width), target, widest=256)
-    assert isinstance(found, Foreseer)
-    return found
+    return as_large(lambda width: Foreseer(parents, codes, kind, width=width), target, widest=256)
 
 
 def fit(model: Foreseer, stays: NextStays, budget: Budget, *, rate: float) -> None:

@@ -85,7 +85,7 @@ def width_of(kind: str, classes: Sequence[str]) -> int:
         settings, _ = prepare(KINDS[kind]["model"], changes(kind, width=2 * half))
         return build_model(settings, words, classes)
 
-    found: Any = as_large(lambda half: build(kind, half), parameters_of(build(HAN, WIDTH)), widest=128)
+    found = as_large(lambda half: build(kind, half), parameters_of(build(HAN, WIDTH)), widest=128)
     return int(found.settings.hidden)
 
 

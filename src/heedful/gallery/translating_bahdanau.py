@@ -94,9 +94,7 @@ def build(corpus: Corpus, budget: Budget, *, attends: bool) -> Additive:
         return make(decoder=decoder, attends=True)
     with torch.random.fork_rng(devices=[]):
         target = parameters_of(make(decoder=decoder, attends=True))
-    found = as_large(lambda width: make(decoder=width, attends=False), target, widest=4 * decoder)
-    assert isinstance(found, Additive)
-    return found
+    return as_large(lambda width: make(decoder=width, attends=False), target, widest=4 * decoder)
 
 
 def train(seed: int, size: Size, folder: Path, device: str) -> Outcome:

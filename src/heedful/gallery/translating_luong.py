@@ -138,9 +138,7 @@ def build(corpus: Corpus, budget: Budget, *, kind: str) -> Joined:
     make = partial(Joined, corpus, budget)
     with torch.random.fork_rng(devices=[]):
         target = parameters_of(make(kind="general"))
-    found = as_large(lambda joined: make(kind=kind, joined=joined), target)
-    assert isinstance(found, Joined)
-    return found
+    return as_large(lambda joined: make(kind=kind, joined=joined), target)
 
 
 def train(seed: int, size: Size, folder: Path, device: str) -> Outcome:

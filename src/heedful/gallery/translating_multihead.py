@@ -126,9 +126,7 @@ def build_gru(corpus: Corpus, budget: Budget) -> Joined:
     """Luong et al.'s encoder–decoder with the dot product, as large as the transformer."""
     with torch.random.fork_rng(devices=[]):
         target = parameters_of(Transformer(corpus, budget, heads=1))
-    found = as_large(lambda width: Joined(corpus, budget, kind="dot", width=width), target)
-    assert isinstance(found, Joined)
-    return found
+    return as_large(lambda width: Joined(corpus, budget, kind="dot", width=width), target)
 
 
 def named(heads: int) -> str:
