@@ -76,7 +76,7 @@ def show_summary(summary: "Summary") -> None:
     print_table(
         f"{summary.name}: {summary.texts:,} texts, {summary.vocabulary:,} words, "
         f"{summary.words.mean:.1f} words (s.d. {summary.words.sd:.1f}) and "
-        f"{summary.sentences.mean:.1f} sentences (s.d. {summary.sentences.sd:.1f}) a text",
+        f"{summary.sentences.mean:.1f} sentences (s.d. {summary.sentences.sd:.1f}) per text",
         ["class", *SPLITS],
         [
             [label, *[f"{summary.classes[split][label]:,}" for split in SPLITS]]
