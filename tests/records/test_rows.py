@@ -11,6 +11,7 @@ import pytest
 
 from heedful.errors import UserError
 from heedful.records import append_rows, query, read_rows
+from heedful.records.rows import count_rows
 
 ADD = "import sys; from heedful.records import append_rows\n"
 
@@ -226,3 +227,11 @@ def test_sql_without_its_extra_says_which(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "duckdb", None)
     with pytest.raises(UserError, match=r"SQL over records needs .* 'heedful\[sql\]'"):
         query(tmp_path / "rows", "SELECT * FROM records")
+
+
+def test_a_part_whose_columns_have_no_names_is_named(tmp_path):
+    part = append_rows(tmp_path, [{"accuracy": 0.5}], key="a")
+    part.write_bytes(part.read_bytes().replace(b"accuracy", b"\xe5ccuracy"))
+    for read in (lambda: read_rows(tmp_path), lambda: count_rows(part)):
+        with pytest.raises(UserError, match=r"part-a\.parquet is damaged \('utf-8' codec"):
+            read()

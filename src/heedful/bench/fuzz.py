@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from heedful.auditing.erasing import erase_split
 from heedful.auditing.result import Audit
 from heedful.auditing.whole import audit
 from heedful.bench.fuzz_requests import requests_to
@@ -30,7 +31,8 @@ from heedful.errors import Unvouched, UserError, choose_from
 from heedful.models.embeddings import read_vectors
 from heedful.models.trace import Trace
 from heedful.records.manifest import MANIFEST
-from heedful.study.grid import load_study
+from heedful.study.grid import Study, load_study
+from heedful.study.sweep import run_study
 from heedful.training.from_corpus import train
 from heedful.training.run import load_run
 from heedful.trials import flip_sizes, smallest_flips
@@ -42,8 +44,8 @@ PIECES = tuple(
     piece.encode("utf-8", "surrogatepass")
     for piece in (
         '"', '""', ",", ";", "\t", "|", "\n", "\r", "\r\n", "\0", " ", "\ufeff", "\ud800", "é", "😀", "电影",
-        "-1", "1e999", "nan", "null", "true", "[" * 300, "{" * 300, "9" * 5000, "0x", "'", "\\", "\\u0000",
-        "=", "[[", "]]", "NaN", "Infinity", "-Infinity", "../", "%00", "1" * 30, "#",
+        "-1", "1e999", "nan", "null", "true", "[" * 300, "[" * 20_000, '{"a":' * 20_000, "9" * 5000, "0x",
+        "'", "\\", "\\u0000", "=", "[[", "]]", "NaN", "Infinity", "-Infinity", "../", "%00", "1" * 30, "#",
     )
 ) + (b"\xff\xfe", b"\xfe\xff", b"\x1f\x8b", b"\x80", b"\xed\xa0\x80", b"PAR1", b"PK\x03\x04")  # fmt: skip
 
@@ -140,14 +142,16 @@ def _at_work(asked: Sequence[str]) -> Iterator[tuple[Path, dict[str, Case]]]:
             "vectors": _vectors,
             "trace": _trace,
         }
-        if not asked or {"run folder", "audit folder", "request"} & set(asked):  # they take a while to make
-            run, audited = _folders(folder)
+        if not asked or FOLDERS & set(asked):  # they take a while to make
+            run, audited, erased, swept = _folders(folder)
             known |= {"run folder": _run(run), "audit folder": _audit(audited)}
+            known |= {"erase folder": _erase(run, erased), "sweep folder": _sweep(folder, swept)}
             known["request"] = stack.enter_context(requests_to(run, damage))
         yield folder, known
 
 
-SELDOM = {"run folder", "audit folder", "request", "xlsx file", "parquet file"}
+FOLDERS = {"run folder", "audit folder", "erase folder", "sweep folder", "request"}
+SELDOM = {*FOLDERS, "xlsx file", "parquet file"}
 
 
 # Files of texts
@@ -290,25 +294,36 @@ def _spoil(values: np.ndarray, chance: np.random.Generator) -> None:
         )
 
 
-# Folders of runs and audits
+# Folders of runs, audits, erasures and sweeps
+
+_SMALL: dict[str, Any] = {"epochs": 1, "embedding": 3, "compiled": False}
 
 
-def _folders(folder: Path) -> tuple[Path, Path]:
-    """A run and its audit."""
+def _folders(folder: Path) -> tuple[Path, Path, Path, Path]:
+    """A run and its audit; and where it is erased and swept."""
     path = folder / "run-texts.csv"
     rows = [f"a {['bad', 'good'][n % 2]} film, number {n}" for n in range(60)]
     path.write_text("text,label\n" + "".join(f'"{row}",{n % 2}\n' for n, row in enumerate(rows)))
-    train(path, out=folder / "run", epochs=1, embedding=3, compiled=False)
+    train(path, out=folder / "run", **_SMALL)
     audit(folder / "run", out=folder / "audit", seeds=1, uniform=False)
-    return folder / "run", folder / "audit"
+    return folder / "run", folder / "audit", folder / "erase", folder / "sweep"
 
 
-def _spoilt(good: Path, chance: np.random.Generator, folder: Path) -> tuple[Path, str]:
-    """A copy of a folder with one of its own files damaged, or gone; and which."""
-    names = sorted(place.name for place in good.iterdir() if place.is_file() and place.name[0] != ".")
+def _spoilt(
+    good: Path, chance: np.random.Generator, folder: Path, *, without: str = "", below: bool = False
+) -> tuple[Path, str]:
+    """A copy of a folder with one of its own files damaged, or gone, and which; one may be left out before.
+
+    With `below` the files of its folders are its own too.
+    """
+    places = sorted(place for place in good.glob("**/*" if below else "*") if place.is_file())
+    names = [str(place.relative_to(good)) for place in places if place.name[0] != "."]
     bad = folder / "bad"
     shutil.rmtree(bad, ignore_errors=True)
     shutil.copytree(good, bad)
+    if without:
+        (bad / without).unlink()
+        names.remove(without)
     name = names[int(chance.integers(len(names)))]
     if chance.random() < 0.1:
         (bad / name).unlink()
@@ -324,15 +339,16 @@ def _run(good: Path) -> Case:
         before = run.model.logits(run.model.encode(["a good film", "number 3"]))
 
     def case(chance: np.random.Generator, folder: Path) -> str:
-        bad, name = _spoilt(good, chance, folder)
+        # Half of them without what vouches for the other files: then those must speak for themselves.
+        bad, name = _spoilt(good, chance, folder, without=MANIFEST if chance.random() < 0.5 else "")
         with warnings.catch_warnings(record=True) as said:
             warnings.simplefilter("always", Unvouched)
             opened = load_run(bad)
+        with torch.inference_mode():
+            now = opened.model.logits(opened.model.encode(["a good film", "number 3"]))
         if not (bad / MANIFEST).exists():
             assert said, "a folder that nobody can vouch for was opened without a word"
             return "read"
-        with torch.inference_mode():
-            now = opened.model.logits(opened.model.encode(["a good film", "number 3"]))
         assert torch.equal(now, before), f"another {name} was believed"
         assert opened.result == run.result, f"another {name} was believed"
         return "read"
@@ -351,3 +367,38 @@ def _audit(good: Path) -> Case:
         return "read"
 
     return case
+
+
+def _erase(run: Path, good: Path) -> Case:
+    """The folder of an erasure, damaged: gone on with, it has the rows that it had, or is refused."""
+    opened = load_run(run)
+    before = erase_split(opened, out=good).rows
+
+    def case(chance: np.random.Generator, folder: Path) -> str:
+        bad, name = _spoilt(good, chance, folder, below=True)
+        assert erase_split(opened, out=bad).rows.equals(before), f"another {name} was believed"
+        return "read"
+
+    return case
+
+
+def _sweep(made: Path, good: Path) -> Case:
+    """The folder of a sweep, damaged: gone on with, it has the records that it had, or is refused."""
+    corpus, measures = str(made / "run-texts.csv"), ("accuracy", "tau-gradient")
+    study = Study("fuzzed", (corpus,), seeds=(0, 1), measures=measures, settings=_SMALL)
+    before = _records(study, good)
+
+    def case(chance: np.random.Generator, folder: Path) -> str:
+        bad, name = _spoilt(good, chance, folder, below=True)
+        assert _records(study, bad) == before, f"another {name} was believed"
+        return "read"
+
+    return case
+
+
+def _records(study: Study, folder: Path) -> list[Any]:
+    """What a sweep says, but for the seconds that it took."""
+    swept = run_study(study, folder, workers=1)
+    told = [name for name in swept.records if "seconds" not in name]
+    findings = [one.finding and one.finding.to_dict() for one in swept.entries]
+    return [swept.records[told].to_json(orient="records"), findings]

@@ -18,9 +18,9 @@ def fuzz(
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Damage files, run folders, studies, vectors and traces by chance, and hand them to whoever reads them.
+    """Damage files, folders, studies, vectors and traces by chance, and hand them to whoever reads them.
 
-    Each is read or refused in a sentence; a traceback, a hang or another number without a word is a fault,
+    Folders are those of runs, audits, erasures and sweeps. Each is read or refused in a sentence; a traceback, a hang or another number without a word is a fault,
     and ends with exit code 1.
 
     Example: `heedful bench fuzz --cases 5000`

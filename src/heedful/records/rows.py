@@ -59,7 +59,7 @@ def count_rows(part: Path) -> int:
     """How many rows a part has; one that is damaged is refused by name."""
     try:
         return int(pq.read_metadata(part).num_rows)
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:  # the last of a column's name
         raise _damaged(part, error) from None
 
 
@@ -157,7 +157,7 @@ def _read_part(part: Path) -> pa.Table:
         # One file, not a dataset: a folder called seed=3 must not become a column.
         with pq.ParquetFile(part, page_checksum_verification=True) as file:
             return file.read().replace_schema_metadata(None)
-    except (pa.ArrowException, OSError, EOFError) as error:
+    except (pa.ArrowException, OSError, EOFError, UnicodeDecodeError) as error:
         raise _damaged(part, error) from None
 
 
