@@ -20,8 +20,8 @@ def fuzz(
 ) -> None:
     """Damage files, folders, studies, vectors and traces by chance, and hand them to whoever reads them.
 
-    Folders are those of runs, audits, erasures and sweeps. Each is read or refused in a sentence; a traceback, a hang or another number without a word is a fault,
-    and ends with exit code 1.
+    Folders are those of runs, audits, erasures and sweeps. Each is read or refused in a sentence; a
+    traceback, a hang or another number without a word is a fault, and ends with exit code 1.
 
     Example: `heedful bench fuzz --cases 5000`
     """
