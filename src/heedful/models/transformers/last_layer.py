@@ -20,7 +20,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -32,6 +32,7 @@ from heedful.models.transformers.tapping import SWITCHING, Call
 
 PIECES = 8192  # run at once by a head
 ROUNDING = 2e-6  # of logits, relative to the largest
+Some = TypeVar("Some")
 
 
 @dataclass(frozen=True, eq=False)
@@ -274,7 +275,8 @@ def find_last_layer(runner: Runner, entry: Entry, probes: Sequence[Inputs]) -> L
     ways = [LastLayer(runner, entry, one, one_row=row) for row in rows for one in _fewer(layer)]
     for one in ways:
         if _holds(_exact_on, one, probes):
-            one.gives_logits = one.one_row and _holds(_same_logits_on, one, probes)
+            # All together: a last layer that looks at the ids would take those of the first for all texts.
+            one.gives_logits = one.one_row and _holds(_same_logits_on, one, [probes])
             return one
     raise LookupError("its last layer, run by itself, does not give the logits of the whole network")
 
@@ -285,20 +287,20 @@ def _fewer(layer: Layer) -> list[Layer]:
 
 
 @torch.no_grad()
-def _holds(check: Callable[[LastLayer, Inputs], bool], last: LastLayer, probes: Sequence[Inputs]) -> bool:
+def _holds(check: Callable[[LastLayer, Some], bool], last: LastLayer, probes: Sequence[Some]) -> bool:
     try:
-        return all(check(last, inputs) for inputs in probes)
+        return all(check(last, some) for some in probes)
     # Families fail in their own ways when a part is run by itself.
     except (RuntimeError, ValueError, TypeError, IndexError, KeyError, AttributeError, AssertionError):
         return False
 
 
-def _same_logits_on(last: LastLayer, inputs: Inputs) -> bool:
+def _same_logits_on(last: LastLayer, texts: Sequence[Inputs]) -> bool:
     """Whether a pass that ends at the deciding row gives the logits of a whole one."""
     if last.runner.attends not in ("eager", "sdpa"):
         return False
-    plain = last.runner.logits(inputs)
-    return bool((last.logits([inputs]) - plain).abs().max() <= ROUNDING * max(1.0, float(plain.abs().max())))
+    plain = torch.cat([last.runner.logits(inputs) for inputs in texts])
+    return bool((last.logits(texts) - plain).abs().max() <= ROUNDING * max(1.0, float(plain.abs().max())))
 
 
 def _exact_on(last: LastLayer, inputs: Inputs) -> bool:

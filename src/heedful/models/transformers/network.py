@@ -65,7 +65,13 @@ class Runner:
         return found
 
     def logits_of(self, inputs: Mapping[str, Tensor], vectors: Tensor) -> Tensor:
-        """The logits with these input embeddings (B,L,E) instead of the network's own.
+        """The logits with these input embeddings (B,L,E) instead of the network's own."""
+        with self.embedding(inputs, vectors):
+            return self.logits(inputs)
+
+    @contextmanager
+    def embedding(self, inputs: Mapping[str, Tensor], vectors: Tensor) -> Iterator[None]:
+        """While this lasts these texts have these input embeddings (B,L,E) instead of the network's own.
 
         They take the place of what its tables give, and not of an argument: some families look at the ids
         to find the position that decides. A decoder that reads the same text one place later does so too.
@@ -74,8 +80,7 @@ class Runner:
             for table in self._tables():
                 hook = table.register_forward_hook(_replacing(inputs["input_ids"], vectors))
                 stack.callback(hook.remove)
-            logits: Tensor = self(inputs).logits
-            return logits
+            yield
 
     def _tables(self) -> list[nn.Module]:
         """The tables of input embeddings: an encoder's first, each once."""

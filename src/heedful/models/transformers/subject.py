@@ -147,7 +147,11 @@ class TransformerSubject(nn.Module):
     @property
     def _plainly(self) -> bool:
         """Whether nobody wants a gradient, and no dropout makes every reading another."""
-        return not torch.is_grad_enabled() and not any(part.training for part in self.network.modules())
+        return not torch.is_grad_enabled() and not self._drops
+
+    @property
+    def _drops(self) -> bool:
+        return any(part.training for part in self.network.modules())
 
     @property
     def _kept(self) -> Remembered | None:
@@ -156,12 +160,15 @@ class TransformerSubject(nn.Module):
     def _read(self, cuts: Sequence[Cut]) -> Tensor:
         """What the head gives (B,·) for texts in pieces, before anything is decided by it."""
         parts = list(groups(cuts, device=self.device, tokens=self.tokens))
-        last = self.last if self._plainly and self.last is not None and self.last.gives_logits else None
-        raw = self.runner.deciding(None)
-        if last is not None:
-            rows = torch.cat([group.rows for group in parts])
-            return _in_order([(rows, last.by(raw).logits([group.inputs for group in parts]))])
-        return _in_order((group.rows, raw.logits(group.inputs)) for group in parts)
+        texts = [group.inputs for group in parts]
+        found = self._through(self.runner.deciding(None), texts, early=not torch.is_grad_enabled())
+        return _in_order([(torch.cat([group.rows for group in parts]), found)])
+
+    def _through(self, runner: Runner, texts: Sequence[Mapping[str, Tensor]], *, early: bool) -> Tensor:
+        """The logits (N,·) of groups of texts; `early` passes end at the deciding row, where they can."""
+        if early and self.last is not None and self.last.gives_logits and not self._drops:
+            return self.last.by(runner).logits(texts)
+        return torch.cat([runner.logits(inputs) for inputs in texts])
 
     @contextmanager
     def remembering(self) -> Iterator[None]:
@@ -187,7 +194,8 @@ class TransformerSubject(nn.Module):
         vectors = self.runner.vectors(group.inputs)
         belongs = group.belongs(embedded.shape[1])
         moved = belongs.transpose(1, 2) @ (embedded - _mean(belongs, vectors))
-        return self.runner.logits_of(group.inputs, vectors + moved)
+        with self.runner.embedding(group.inputs, vectors + moved):
+            return self._through(self.runner, [group.inputs], early=True)
 
     @torch.no_grad()
     def trace(self, batch: Batch, level: str = "final") -> Trace:
