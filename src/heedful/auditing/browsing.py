@@ -27,7 +27,7 @@ from heedful.data.vocabulary import UNKNOWN_ID
 from heedful.models.subject import Subject, gives, traceable
 from heedful.models.trace import Trace, decisions, probabilities
 from heedful.trials.erasure.erased import logits_without
-from heedful.trials.erasure.rereading import log_odds, rank_of
+from heedful.trials.erasure.rereading import log_odds
 from heedful.trials.erasure.search import beam_flips
 from heedful.trials.erasure.small_sets import SmallSets
 from heedful.trials.erasure.smallest import smallest_flips
@@ -166,6 +166,11 @@ def entries_of(
         order = order_of("attention", trace, seed=seed)
         if live and trace.linear is not None and trace.linear.out_features <= 2:
             adversary = exact_adversary(trace, EPSILON)
+    paths = None
+    if trace is not None and small is not None and order is not None and not live:
+        counts = trace.item_counts.clamp(max=STEPS - 1).tolist()
+        ranked = [order[row, :count].tolist() for row, count in enumerate(counts)]
+        paths = _paths(trace, ranked), _paths(trace, [items.tolist() for items in small.items])
     shares = probabilities(reader.logits)
     for row in range(len(batch)):
         assert batch.words is not None
@@ -194,8 +199,9 @@ def entries_of(
             "unit": "word" if by_words or trace is None else "sentence",  # what the paths erase
             "adversary": None,
         }
-        if trace is not None and small is not None and order is not None and not live:
-            entry["paths"] = {"attention": _path(trace, order, row), "exact": _exact_path(trace, small, row)}
+        if paths is not None:
+            found = small is not None and int(small.sizes[row]) > 0
+            entry["paths"] = {"attention": paths[0][row], "exact": paths[1][row][:STEPS] if found else None}
         if live:
             assert trace is not None
             assert trace.linear is not None
@@ -228,29 +234,15 @@ def _on_words(scores: Tensor, read: Tensor) -> Tensor:
     return found
 
 
-def _path(trace: Trace, order: Tensor, row: int) -> list[float]:
-    """The decided class's log-odds at the layer after erasing 0, 1, 2 … items in this order."""
-    one = trace.take(torch.tensor([row]))
-    count = min(int(one.item_counts[0]), STEPS - 1)
-    rank = rank_of(order[row : row + 1, : one.present.shape[1]])
-    gone = torch.stack([(rank < number) & one.present for number in range(count + 1)])
-    logits = logits_without(one, gone)[:, 0].double()
-    decided = decisions(logits[:1]).expand(len(logits))
-    return _shorts(log_odds(logits, decided).clamp(-50, 50).tolist())
-
-
-def _exact_path(trace: Trace, small: SmallSets, row: int) -> list[float] | None:
-    """The same in the order of the smallest set, which ends where the decision flips."""
-    if int(small.sizes[row]) < 1:
-        return None
-    one = trace.take(torch.tensor([row]))
-    items = small.items[row]
-    gone = torch.zeros(len(items) + 1, 1, one.present.shape[1], dtype=torch.bool)
-    for step in range(len(items)):
-        gone[step + 1 :, 0, items[step]] = True
-    logits = logits_without(one, gone)[:, 0].double()
-    decided = decisions(logits[:1]).expand(len(logits))
-    return _shorts(log_odds(logits, decided).clamp(-50, 50).tolist())[:STEPS]
+def _paths(trace: Trace, items: Sequence[Sequence[int]]) -> list[list[float]]:
+    """The decided class's log-odds at the layer of each text after erasing 0, 1, 2 … of its items."""
+    gone = trace.present.new_zeros(1 + max(map(len, items)), *trace.present.shape)
+    for row, own in enumerate(items):
+        for step, item in enumerate(own):
+            gone[step + 1 :, row, item] = True
+    logits = logits_without(trace, gone).double()
+    lead = log_odds(logits, decisions(logits[0]).expand(logits.shape[:2])).clamp(-50, 50)
+    return [_shorts(lead[: len(own) + 1, row].tolist()) for row, own in enumerate(items)]
 
 
 def _smallest(small: SmallSets, row: int) -> dict[str, Any] | None:

@@ -72,10 +72,12 @@ def beam_flips(
             1, order, torch.arange(order.shape[1], device=order.device).expand_as(order)
         )
         best = torch.where(better[:, None], (places < sizes[:, None]) & trace.present, best)
-    for row in range(len(trace)):
-        most = min(depth, int(sizes[row]) - 1) if sizes[row] > 0 else depth
-        taken = _beam(trace.take(torch.tensor([row], device=sizes.device)), width, most, budget)
-        if taken is not None:
+    smaller = torch.where(sizes > 0, sizes - 1, depth).clamp(max=depth)
+    numbers = torch.arange(len(trace), device=sizes.device)
+    for some in numbers.split(max(1, budget // (width * max(1, items) * max(1, best.shape[1])))):
+        part = trace.take(some)
+        for place, taken in _beams(part, width, smaller[some], budget).items():
+            row = int(some[place])
             best[row] = False
             best[row, : len(taken)] = taken
             sizes[row] = int(taken.sum())
@@ -113,21 +115,41 @@ def small_shifts(trace: Trace, threshold: float, *, measure: str = "js", budget:
     return Shifts(gone.sum(1).where(reached, -1), split_rows(taken), to_class, "upper bound", moved)
 
 
-def _beam(trace: Trace, width: int, most: int, budget: int) -> Tensor | None:
-    """A set (N,) of at most `most` items that flips the decision of the one instance, if one is found."""
-    present, winner = trace.present[0], int(decided(trace))
-    sets = torch.zeros(1, len(present), dtype=torch.bool, device=present.device)
-    for _ in range(min(most, int(present.sum()))):
-        grown = sets[:, None] | torch.diag(present)[present]  # (W,n,N)
-        new = grown.sum(2) > sets.sum(1)[:, None]
-        sets = grown[new].unique(dim=0)
-        logits = logits_without(trace, sets[:, None], budget=budget)[:, 0]
-        flipped = decisions(logits) != winner
-        if flipped.any():
-            first: Tensor = sets[flipped.long().argmax()]
-            return first
-        others = logits.clone()
-        others[:, winner] = -torch.inf
-        lead = logits[:, winner] - others.max(1).values
-        sets = sets[lead.topk(min(width, len(sets)), largest=False).indices]
-    return None
+def _beams(trace: Trace, width: int, most: Tensor, budget: int) -> dict[int, Tensor]:
+    """Sets (N,) of at most `most` (B,) items that flip the decision, by instance, where one is found.
+
+    The beams of all instances grow together, so that the head runs once a step.
+    """
+    winners, present = decided(trace), trace.present
+    left = torch.minimum(most, trace.item_counts).tolist()
+    beams = {row: torch.zeros_like(present[:1]) for row in range(len(trace)) if left[row] > 0}
+    found: dict[int, Tensor] = {}
+    step = 0
+    while beams:
+        step += 1
+        sets = {row: _grown(beam, present[row]) for row, beam in beams.items()}
+        longest = max(map(len, sets.values()))
+        erased = present.new_zeros(longest, len(sets), present.shape[1])
+        for place, own in enumerate(sets.values()):
+            erased[: len(own), place] = own
+        part = trace.take(torch.tensor(list(sets), device=present.device))
+        logits = logits_without(part, erased, budget=budget)
+        beams = {}
+        for place, (row, own) in enumerate(sets.items()):
+            said = logits[: len(own), place]
+            flipped = decisions(said) != winners[row]
+            if flipped.any():
+                found[row] = own[flipped.long().argmax()]
+            elif step < left[row]:
+                others = said.clone()
+                others[:, winners[row]] = -torch.inf
+                lead = said[:, winners[row]] - others.max(1).values
+                beams[row] = own[lead.topk(min(width, len(own)), largest=False).indices]
+    return found
+
+
+def _grown(sets: Tensor, present: Tensor) -> Tensor:
+    """These sets (W,N), each with any one item more."""
+    grown = sets[:, None] | torch.diag(present)[present]  # (W,n,N)
+    different: Tensor = grown[grown.sum(2) > sets.sum(1)[:, None]].unique(dim=0)
+    return different
