@@ -11,7 +11,7 @@ pytest.importorskip("transformers", reason="the extra hf is not installed")
 sys.path.insert(0, str(Path(__file__).parents[1] / "models"))
 from tiny_transformers import classifier, make_corpus, stirred, wordpiece
 
-from heedful.bench.transformer import each_out, measure_transformer, padded
+from heedful.bench.transformer import each_out, linear_maps, measure_transformer, padded
 from heedful.models.transformers import TransformerSubject
 
 pytestmark = pytest.mark.slow
@@ -29,6 +29,18 @@ def test_padded_batches_in_any_order_give_the_same_logits(subject):
     ours = subject.logits(variants)
     for order in (range(len(variants)), range(len(variants))[::-1]):
         torch.testing.assert_close(padded(subject, variants, order), ours, atol=1e-5, rtol=1e-5)
+
+
+def test_the_products_are_those_that_our_way_runs_and_no_more(subject):
+    variants = each_out(subject.encode(make_corpus().texts[:7]))
+    maps = linear_maps(subject, variants)
+    first, *_, classifier = [part for part in subject.network.modules() if isinstance(part, torch.nn.Linear)]
+    pieces = sum(len(cut) for cut in subject.cut(variants))
+    assert sum(places for layer, places in maps if layer is first) == pieces
+    # A pass ends at the deciding row of the last attention, and one row of each text goes on.
+    out = subject.network.bert.encoder.layer[-1].output.dense
+    assert sum(places for layer, places in maps if layer in (out, classifier)) == 2 * len(variants)
+    assert not any(part._forward_hooks for part in subject.network.modules())
 
 
 def test_every_word_is_left_out_once(subject):

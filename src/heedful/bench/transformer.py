@@ -11,6 +11,7 @@ Axes: Q variants, L pieces, B texts, R heads.
 """
 
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,7 +43,7 @@ class TransformerTimes:
     ours: float
     alone: float  # ours, by the clock
     two_threads: float  # and with two threads
-    products: float  # the matrix products of the linear layers alone, on as many pieces
+    products: float  # the matrix products of our way alone, each on as many places as there
     largest_difference: float  # of the logits of the ways
     full_passes: float  # the same erasures at the last layer by full passes
     last_layer: float  # and by the last layer itself
@@ -88,12 +89,12 @@ def measure_transformer(
         return timed
 
     order = sorted(range(len(lengths)), key=lengths.__getitem__)
-    some = subject.encode(list(texts[:4]))
+    some, maps = subject.encode(list(texts[:4])), linear_maps(subject, variants)
     ways: dict[str, Callable[[], object]] = {
         "padded": keep("padded", lambda: padded(subject, variants, range(len(lengths)))),
         "by_length": keep("by_length", lambda: padded(subject, variants, order)),
         "ours": keep("ours", lambda: subject.logits(variants)),
-        "products": lambda: products(subject, sum(lengths)),
+        "products": lambda: products(maps),
         "full_passes": lambda: erase_by_passes(subject, some),
         "last_layer": lambda: erase_by_layer(subject, some),
     }
@@ -154,18 +155,28 @@ def padded(subject: TransformerSubject, variants: Batch, order: Sequence[int]) -
     return found
 
 
-def products(subject: TransformerSubject, pieces: int) -> None:
-    """The matrix products of all linear layers of the encoder on so many pieces, in parts like ours."""
-    base = subject.network.base_model
-    layers = [part for part in base.modules() if isinstance(part, nn.Linear)]
+def linear_maps(subject: TransformerSubject, variants: Batch) -> list[tuple[nn.Linear, int]]:
+    """The linear maps that our way runs on these variants, and on how many places each."""
+    found: list[tuple[nn.Linear, int]] = []
+
+    def keep(layer: nn.Linear, _: object, output: Tensor) -> None:
+        found.append((layer, output[..., 0].numel()))
+
+    with ExitStack() as hooks, torch.no_grad():
+        for part in subject.network.modules():
+            if isinstance(part, nn.Linear):
+                hooks.callback(part.register_forward_hook(keep).remove)
+        subject.logits(variants)
+    return found
+
+
+def products(maps: Sequence[tuple[nn.Linear, int]]) -> None:
+    """The matrix products of these linear maps, and nothing else."""
     inputs: dict[int, Tensor] = {}
-    for begin in range(0, pieces, subject.tokens):
-        count = min(subject.tokens, pieces - begin)
-        for layer in layers:
-            wide = inputs.setdefault(
-                layer.in_features, torch.zeros(subject.tokens, layer.in_features, device=subject.device)
-            )
-            torch.mm(wide[:count], layer.weight.T)
+    most = max(places for _, places in maps)
+    for layer, places in maps:
+        wide = inputs.setdefault(layer.in_features, layer.weight.new_zeros(most, layer.in_features))
+        torch.mm(wide[:places], layer.weight.T)
 
 
 def erase_by_layer(subject: TransformerSubject, batch: Batch) -> Tensor:
