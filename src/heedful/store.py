@@ -85,11 +85,15 @@ class Store:
         """Begin, or go on, and hold the folder's lock for the block."""
         self.check()
         with locked(self.folder / LOCK):
-            path = self.folder / self.mark
-            if self.recipe and not path.exists():
-                with write_atomically(path) as file:
-                    json.dump(self.recipe, file, indent=1, ensure_ascii=False, allow_nan=False)
+            self.begin()
             yield self
+
+    def begin(self) -> None:
+        """Write what is asked, where that is not written yet; this makes the folder."""
+        path = self.folder / self.mark
+        if self.recipe and not path.exists():
+            with write_atomically(path) as file:
+                json.dump(self.recipe, file, indent=1, ensure_ascii=False, allow_nan=False)
 
 
 @dataclass(frozen=True)

@@ -218,12 +218,12 @@ def test_scores_of_ones_own_stand_at_the_place_in_the_split(corpus, tmp_path):
 
 @pytest.mark.parametrize("change", [{"seed": 1}, {"deletions": 3}, {"shown": "leave-one-out"}])
 def test_a_folder_of_another_audit_is_refused(audit, corpus, change):
-    with pytest.raises(UserError, match="another audit"):
+    with pytest.raises(UserError, match="an audit with other settings"):
         run(corpus, audit.folder, **{"shown": "planted", **change})
 
 
 def test_other_scores_of_the_same_name_are_not_taken_for_these(audit, corpus):
-    with pytest.raises(UserError, match="another audit"):
+    with pytest.raises(UserError, match="an audit with other settings"):
         run(
             corpus,
             audit.folder,
@@ -234,7 +234,7 @@ def test_other_scores_of_the_same_name_are_not_taken_for_these(audit, corpus):
 
 def test_another_function_is_another_model(audit, corpus):
     other = BlackBox(lambda texts: np.full(len(texts), 0.25), classes=("bad", "good"))
-    with pytest.raises(UserError, match="another audit"):
+    with pytest.raises(UserError, match="an audit with other settings"):
         heedful.audit(
             other, corpus, out=audit.folder, shown="planted",
             rankings={"planted": right(corpus), "elsewhere": wrong(corpus)}, **QUICK,
@@ -342,9 +342,9 @@ def test_checking_a_place_writes_nothing_and_claiming_it_does(tmp_path):
     claim_folder(place, recipe)
     assert begun_in(place, {"seed": 5}) == recipe
     claim_folder(place, recipe)
-    with pytest.raises(UserError, match=r"another audit \(seed was 5, and is 6\)"):
+    with pytest.raises(UserError, match=r"an audit with other settings \(seed was 5, and is 6\)"):
         claim_folder(place, {**recipe, "seed": 6})
-    with pytest.raises(UserError, match=r"another audit \(seed was 5, and is None\)"):
+    with pytest.raises(UserError, match=r"an audit with other settings \(seed was 5, and is None\)"):
         claim_folder(place, {"schema": SCHEMA})
     (place / PLAN).write_text("{")
     with pytest.raises(UserError, match="damaged"):
@@ -353,7 +353,7 @@ def test_checking_a_place_writes_nothing_and_claiming_it_does(tmp_path):
 
 def test_an_audit_with_other_settings_is_refused_before_its_texts_are_read(tmp_path):
     claim_folder(tmp_path / "audit", {"schema": SCHEMA, "subject": "x", **asdict(AuditSettings(seed=3))})
-    with pytest.raises(UserError, match=r"another audit \(seed was 3, and is 0\)"):
+    with pytest.raises(UserError, match=r"an audit with other settings \(seed was 3, and is 0\)"):
         heedful.audit(tmp_path / "no-such-file.csv", out=tmp_path / "audit")
 
 

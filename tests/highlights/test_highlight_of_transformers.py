@@ -150,7 +150,7 @@ def test_a_prompted_model_is_highlighted_in_its_text_alone(tmp_path):
     other = ask("highlight", *given, "--template", tmp_path / "other.txt", "--audit", audited.folder)
     assert other.exit_code == 2
     assert "of another model" in other.stderr
-    with pytest.raises(UserError, match="holds another audit"):
+    with pytest.raises(UserError, match="holds an audit with other settings"):
         heedful.audit(
             f"hf:{folder}",
             tmp_path / "x.csv",

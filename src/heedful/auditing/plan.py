@@ -1,7 +1,6 @@
 """What an audit will do: its settings, the texts it takes, and the folder it claims."""
 
-import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
@@ -15,12 +14,11 @@ from heedful.auditing.maps import Maps
 from heedful.auditing.reading import ReadSettings, maps_of
 from heedful.data.encoded import EncodedTexts
 from heedful.errors import LARGEST_SEED, UserError, check_seed, choose_from
-from heedful.files import check_folder, write_atomically
 from heedful.models.subject import gives
 from heedful.models.transformers import TransformerSubject
 from heedful.models.transformers.memory import longest_seen
-from heedful.records.stored import read_json
 from heedful.settings import MOST_SEEDS, check_sizes, setting, settings_from
+from heedful.store import Store
 from heedful.trials.rankings.ranking import Ranking
 from heedful.trials.stream import MOST_SUMMED, batch_of, sample_rows
 
@@ -178,12 +176,10 @@ def make_plan(audited: Audited, settings: AuditSettings, own: Mapping[str, Ranki
 
 def claim_folder(folder: Path, recipe: Mapping[str, Any]) -> None:
     """Begin an audit in a folder, or go on with it; one that holds anything else is refused."""
-    known = begun_in(folder, recipe)
-    if known is None:
-        with write_atomically(folder / PLAN) as file:  # makes the folder
-            json.dump(recipe, file, indent=1)
-        return
-    _refuse_other(folder, known, recipe, names={**recipe, **known})
+    begun_in(folder, recipe)
+    store = _store(folder, recipe)
+    store.check()
+    store.begin()
 
 
 def begun_in(folder: Path, asked: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -191,29 +187,16 @@ def begun_in(folder: Path, asked: Mapping[str, Any]) -> dict[str, Any] | None:
 
     `asked` are parts of the recipe, as far as they are known before there is a model.
     """
-    check_folder(folder, marks=(PLAN,))
-    path = folder / PLAN
-    if not path.exists():
-        return None
-    try:
-        known = dict(read_json(path))
-    except (ValueError, TypeError) as error:
-        raise UserError(f"{path} is damaged ({error}): remove {folder}, or choose another place.") from None
-    if known.get("schema") != SCHEMA:
+    store = _store(folder, asked)
+    known = store.begun()
+    if known is not None and known.get("schema") != SCHEMA:
         raise UserError(
             f"{folder} holds an audit of another version of heedful (schema {known.get('schema')}, and "
             f"{SCHEMA} is written here): choose another place, or remove it."
         )
-    _refuse_other(folder, known, asked, names=asked)
+    store.check(only=asked)
     return known
 
 
-def _refuse_other(
-    folder: Path, known: Mapping[str, Any], recipe: Mapping[str, Any], *, names: Iterable[str]
-) -> None:
-    for name in names:
-        if known.get(name) != recipe.get(name):
-            raise UserError(
-                f"{folder} holds another audit ({name} was {known.get(name)}, and is {recipe.get(name)}): "
-                "choose another place, or remove it."
-            )
+def _store(folder: Path, recipe: Mapping[str, Any]) -> Store:
+    return Store(folder, recipe, mark=PLAN, what="an audit")
