@@ -14,6 +14,7 @@ from heedful.data.vocabulary import SPECIAL
 from heedful.errors import UserError
 from heedful.models.subject import gives, why_not
 from heedful.models.transformers import TransformerSubject, load_transformer, probing
+from heedful.models.transformers.network import Runner
 from heedful.models.transformers.tapping import kernel_of
 from heedful.models.word_attention import word_attention, words_read
 from heedful.trials.erasure.deletion import delete_words, replace_words
@@ -393,6 +394,18 @@ def test_a_way_in_which_nothing_but_rounding_moves_is_not_trusted(kernel):
             layer.self_attn.v_proj.bias.normal_()
     network.set_attn_implementation(kernel)
     assert "erasing a piece moves nothing" in TransformerSubject(network, tokenizer).cannot["trace"]
+
+
+def test_a_text_of_one_piece_again_and_again_does_not_speak_against_a_way():
+    network = stirred(classifier("llama", wordpiece()))
+    alike = {"input_ids": torch.full((2, 5), 7)}  # without positions in its values all have the same
+    mixed = {"input_ids": torch.tensor([[4, 5, 6, 7, 8, 9, 10]] * 2)}
+    entry, _ = probing.find_entry(Runner(network), [alike, mixed])
+    assert entry is not None
+    assert entry.way.name == "attention interface"
+    entry, reasons = probing.find_entry(Runner(network), [alike])
+    assert entry is None
+    assert set(reasons.values()) == {"erasing a piece moves nothing"}
 
 
 def test_a_network_that_is_refused_is_left_as_it_was(monkeypatch):
