@@ -1,5 +1,7 @@
 """Bad input by the thousand: read, or refused in a sentence; and the hunter of faults finds faults."""
 
+import time
+
 import numpy as np
 import pytest
 from typer.testing import CliRunner
@@ -50,6 +52,20 @@ def test_a_fault_is_found_and_told_with_its_case(monkeypatch, raised, said):
     result = CliRunner().invoke(app, ["bench", "fuzz", "--cases", "2", "--kinds", "study", "--seed", "5"])
     assert result.exit_code == 1
     assert "study, seed 5, case 1" in result.output
+
+
+def test_what_takes_too_long_is_a_fault_and_what_waits_is_none(monkeypatch):
+    def busy(chance, folder):
+        end = time.process_time() + 0.2
+        while time.process_time() < end:
+            pass
+        return "read"
+
+    monkeypatch.setattr(fuzzing, "SLOW", 0.1)
+    monkeypatch.setattr(fuzzing, "_study", busy)
+    assert "took" in fuzz(1, kinds=("study",)).faults[0]
+    monkeypatch.setattr(fuzzing, "_study", lambda *_: time.sleep(0.3) or "read")
+    assert fuzz(1, kinds=("study",)).faults == []
 
 
 def test_an_unknown_kind_is_refused():
