@@ -93,7 +93,7 @@ def test_equal_variants_are_read_once_and_in_batches_under_the_budget():
     gone = torch.zeros(7, *batch.mask.shape, dtype=torch.bool)
     gone[3:, :, 0] = True  # seven variants of each text, of which two differ
     Reader(Watched(), batch, places=29).without(gone)
-    assert sum(rows for rows, _ in seen) == 2 * len(batch)  # the whole batch is read only where it is asked for
+    assert sum(rows for rows, _ in seen) == 2 * len(batch)  # and not the batch itself
     assert all(rows * length <= 29 or rows == 1 for rows, length in seen)
 
 
