@@ -369,7 +369,7 @@ def test_a_terminal_shows_a_bar_with_loss_dev_accuracy_and_time_left(reviews, tm
     assert json.loads(out)["epochs"] == 400
     assert "of 400" in shown
     assert "loss 0." in shown
-    assert re.search(r"dev \d+\.\d%", shown)
+    assert re.search(r"dev \d+\.\d %", shown)
     assert re.search(r"\d:\d\d", shown)
     assert "left" in shown
     assert shown.count("\x1b[?25l") == shown.count("\x1b[?25h") == 1  # the cursor hidden, and shown again
