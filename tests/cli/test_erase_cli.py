@@ -1,6 +1,7 @@
 """`heedful erase`: from a run folder to findings with intervals, resumable, and refused in one sentence."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -69,6 +70,8 @@ def test_words_are_taken_out_at_the_input(runs):
     names = {finding["name"] for finding in shown["findings"]}
     assert {"word skill", "comprehensiveness (AOPC)", "sufficiency (AOPC)", "infidelity"} <= names
     assert shown["rows"].startswith(str(runs / "dp" / "trials"))
+    assert [Path(path).name for path in shown["figures"]] == ["shares.png", "shares.svg"]
+    assert all(Path(path).stat().st_size > 1000 for path in shown["figures"])
     # The same question again is answered from what is there.
     again = run(app, ["erase", str(runs / "dp"), "--input", "--limit", "7", "--json"])
     assert json.loads(again.stdout)["findings"] == shown["findings"]

@@ -89,7 +89,8 @@ def erase(
     At the attention layer items are erased from what it saw; with --input words leave the text, and the model
     reads it again: word skill, comprehensiveness, sufficiency. One row per text is written as it is
     measured, and an interrupted trial goes on when the same command is given again. Rankings that a model
-    does not have are named and left out. At the layer, figures in the style of Serrano & Smith are drawn too.
+    does not have are named and left out. Figures are drawn too: at the layer in the style of Serrano & Smith,
+    of words by the share that is taken out.
 
     Example: `heedful erase runs/sst-dp`, or `heedful erase runs/sst-dp --input --limit 500`, or
     `heedful erase runs/sst-dp --rankings attention,captum=scores.npy`, or
@@ -132,7 +133,11 @@ def erase(
         say(f"{streamed.skipped} of {streamed.batches} batches were there from before.")
     for note in erased.notes:
         say(note)
-    drawn = [] if at_input else _draw(erased.rows, where["corpus"], where["model"], erased.folder)
+    figures = erased.folder / "figures"
+    if at_input:
+        drawn = _draw_words(erased.rows, figures, seed)
+    else:
+        drawn = _draw_items(erased.rows, figures, where["corpus"], where["model"])
     if as_json:
         print_json(
             {
@@ -151,17 +156,22 @@ def erase(
     say(f"One row per text is in {erased.folder}{', pictures in its figures' if drawn else ''}.")
 
 
-def _draw(frame: "DataFrame", corpus: str, model: str, folder: Path) -> list[Path]:
-    """The paper's forms of figure, as PNG and SVG in FOLDER/figures."""
+def _draw_words(frame: "DataFrame", folder: Path, seed: int) -> list[Path]:
+    """What the top words of each ranking do, by the share of words taken out."""
+    from heedful.drawing import draw_to
+    from heedful.trials.erasure.share_curves import share_curves
+    from heedful.trials.erasure.word_erasures import WordErasures
+
+    return list(draw_to(folder / "shares", share_curves, WordErasures.from_frame(frame), seed))
+
+
+def _draw_items(frame: "DataFrame", folder: Path, corpus: str, model: str) -> list[Path]:
+    """The paper's forms of figure, as PNG and SVG."""
     from heedful.drawing import draw_to
     from heedful.papers.serrano_smith.forms import FORMS, form_tables
 
     made = form_tables(frame, corpus=corpus, model=model)
-    return [
-        path
-        for form, tables in made.items()
-        for path in draw_to(folder / "figures" / form, FORMS[form], tables)
-    ]
+    return [path for form, tables in made.items() for path in draw_to(folder / form, FORMS[form], tables)]
 
 
 def _names(given: str | None, known: Any) -> tuple[list[str] | None, dict[str, str]]:
