@@ -69,3 +69,9 @@ def test_one_very_long_text_is_tried_alone_and_pads_no_other(audited, tmp_path, 
         trying.stream("x", lambda batch, first: read.append(batch.mask.shape), plan.pool)
     assert len(read) > 2
     assert all(texts == 1 or texts * words <= 64 for texts, words in read)
+
+
+@pytest.mark.parametrize(("limit", "said"), [(29, True), (30, False)])
+def test_too_few_texts_for_any_reading_are_told_before_they_are_read(audited, tmp_path, limit, said):
+    asking = Asking(make_plan(audited, AuditSettings(limit=limit)), tmp_path / "audit")
+    assert any("too few for a reading, which needs 30" in line for line in forecast.announce(asking)) == said

@@ -21,6 +21,7 @@ from heedful.auditing.plan import AuditSettings, Plan, begun_in
 from heedful.auditing.questions import QUESTIONS, NotAsked
 from heedful.auditing.reading import DEAR_TEXTS, ReadSubject, evenly, hidden_maps
 from heedful.auditing.result import PAGE
+from heedful.auditing.rule import Thresholds
 from heedful.data.corpus import Corpus
 from heedful.drawing import new_figure, save_figure, styled
 from heedful.models.building import Classifier
@@ -77,7 +78,7 @@ def announce(asking: Asking) -> list[str]:
     of = len(plan.texts)
     taken = f"all {of:,}" if len(plan.pool) == of else f"{len(plan.pool):,} of {of:,} (drawn by the seed)"
     lines = [f"Auditing {audited.name} on {audited.corpus.name}: {taken} {settings.split} texts."]
-    lines += [*too_long(plan), *plan.unseen]
+    lines += [*too_few(plan), *too_long(plan), *plan.unseen]
     if asking.records.value("seconds"):
         return [*lines, "What was measured before is taken from the folder."]
     parts = {
@@ -94,6 +95,14 @@ def announce(asking: Asking) -> list[str]:
     told = ", ".join(f"{name} {lasting(value)}" for name, value in parts.items() if value >= 1)
     total = lasting(asking.seconds[ANNOUNCED])
     return [*lines, f"At most about {total} ({told}): it stops as soon as the reading is settled."]
+
+
+def too_few(plan: Plan) -> list[str]:
+    """What is said of fewer texts than any reading needs; nothing where there are enough."""
+    least = Thresholds().texts
+    if len(plan.pool) >= least:
+        return []
+    return [f"These are too few for a reading, which needs {least}: the verdict will be that it cannot say."]
 
 
 def too_long(plan: Plan) -> list[str]:
