@@ -25,7 +25,7 @@ def test_a_served_run_answers_and_refuses_nobody_by_breaking(tmp_path):
     assert few["refused"] == 0
 
 
-@pytest.mark.parametrize("wrong", [["--connections", "0"], ["--connections", "a"], ["--seconds", "9999"]])
+@pytest.mark.parametrize("wrong", [["--connections", "0"], ["--seconds", "9999"]])
 def test_a_load_without_bounds_is_refused(tmp_path, wrong):
     result = CliRunner().invoke(app, ["bench", "serve", str(tmp_path), *wrong])
     assert result.exit_code == 2

@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from heedful.bench.made_texts import WordStatistics, write_texts
-from heedful.bench.scale import Cost, exponent, measure_scale, measure_streaming, scale
+from heedful.bench.scale import Cost, exponent, measure_scale, measure_streaming, shown
 from heedful.cli import app
 from heedful.data import load_data
 from heedful.data.synthetic import data_one
@@ -53,7 +53,7 @@ def test_an_exponent_is_found_at_the_larger_sizes():
 
 def test_costs_are_shown_with_their_exponents(corpus):
     costs = [Cost("train", n, n / 100, 2**20) for n in (100, 200)]
-    found = scale(corpus, costs)
+    found = shown(corpus, costs)
     assert found.numbers["exponents"] == {"train": pytest.approx({"seconds": 1, "bytes": 0})}
     assert found.shown[0].rows == [["train", "1.0 s, 1 MB", "2.0 s, 1 MB", "1.00", "0.00"]]
 
@@ -66,7 +66,7 @@ def test_the_last_rows_can_be_the_test_split(corpus, tmp_path):
 
 
 def test_streamed_erasure_is_shown_beside_its_first_size(corpus):
-    found = scale(corpus, [Cost("stream", 20, 1.0, 2**20), Cost("stream", 200, 9.0, 2**21)])
+    found = shown(corpus, [Cost("stream", 20, 1.0, 2**20), Cost("stream", 200, 9.0, 2**21)])
     assert [table.rows for table in found.shown] == [
         [["20", "1.0 s", "1 MB", "1.00"], ["200", "9.0 s", "2 MB", "2.00"]]
     ]
@@ -84,7 +84,7 @@ def test_the_workers_of_a_cluster_are_measured(corpus):
     (cost,) = measure_streaming(corpus, tests=[300], workers=2)
     assert len(cost.workers) == 2
     assert min(cost.workers) > 200 * 2**20  # each has torch in it
-    (table,) = scale(corpus, [cost]).shown
+    (table,) = shown(corpus, [cost]).shown
     assert [len(row) for row in table.rows] == [len(table.columns)] == [4]
 
 
@@ -107,10 +107,14 @@ def test_every_command_is_measured(corpus):
 
 
 def test_sizes_that_cannot_be_are_refused():
-    for texts in ("12", "many", "1000,-4"):
+    for texts, said in (
+        ("12", "texts can be made"),
+        ("1000,-4", "texts can be made"),
+        ("many", "whole numbers with commas between, not 'many'"),
+    ):
         found = CliRunner().invoke(app, ["bench", "scale", "--texts", texts])
         assert found.exit_code == 2
-        assert "texts can be made" in found.output
+        assert said in found.output
     found = CliRunner().invoke(app, ["bench", "scale", "--format", "json"])
     assert found.exit_code == 2
     assert "there are: csv, parquet" in found.output

@@ -22,8 +22,12 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from heedful.auditing.asking import Progress
 from heedful.auditing.reading import decide_all
+from heedful.auditing.whole import audit
+from heedful.bench.found import Found, Table
 from heedful.data.corpus import Corpus
+from heedful.data.named import load_data
 from heedful.data.vocabulary import Vocabulary
 from heedful.errors import MissingExtra, choose_from
 from heedful.files import write_atomically
@@ -32,7 +36,7 @@ from heedful.models.packaged import packaged_folder
 from heedful.models.pretrained import quietly
 from heedful.models.transformers import load_transformer
 from heedful.records.stored import load_json
-from heedful.training.devices import one_thread
+from heedful.training.devices import find_device, one_thread
 
 FAMILIES = ("bert", "modernbert", "gpt2", "llama", "t5", "minilm")
 RESULT = "trained.json"
@@ -351,3 +355,52 @@ def _states_below(network: Any, tokenizer: Any, texts: Sequence[str]) -> list[Te
         for place, row in enumerate(rows):
             found[row] = states[place, : len(ids[row])].clone()
     return found
+
+
+def families(
+    chosen: Sequence[str],
+    source: str,
+    *,
+    vectors: Path | None,
+    audited: int,
+    out: Path,
+    seed: int,
+    data_dir: Path | None,
+    device: str,
+    progress: Progress,
+) -> Found:
+    """Each of these, by default all, and an audit of each on so many test texts; 0 for none."""
+    where = find_device(device)
+    corpus = load_data(source, data_dir=data_dir)
+    chosen = chosen or FAMILIES
+    found: list[dict[str, Any]] = []
+    with progress("families", len(chosen)) as advance:
+        for trained in train_families(
+            corpus, out / "models", chosen, vectors=vectors, seed=seed, device=where
+        ):
+            found.append(asdict(trained))
+            if audited:
+                model, folder = f"hf:{out / 'models' / trained.family}", out / trained.family
+                said = audit(model, corpus, out=folder, limit=audited, seed=seed, device=device)
+                skill, better = said.verdict.skill, said.verdict.instead
+                found[-1] |= {
+                    "reading": said.verdict.reading,
+                    "skill": None if skill is None else skill.value,
+                    "instead": None if better is None else better.ranking,
+                    "audit": str(said.folder),
+                }
+            advance(1)
+    columns = ["family", "parameters", "dev", "test", "majority", "reading of attention", "skill", "better"]
+    rows = [
+        [
+            row["family"],
+            f"{row['parameters']:,}",
+            *(f"{row[name]:.1%}" for name in ("dev", "test", "majority")),
+            row.get("reading", ""),
+            "" if row.get("skill") is None else f"{row['skill']:.2f}",
+            row.get("instead") or "",
+        ]
+        for row in found
+    ]
+    table = Table(f"Transformers trained on {corpus.name}", columns, rows, left=len(columns))
+    return Found({"corpus": corpus.name, "families": found}, (table,))

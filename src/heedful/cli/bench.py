@@ -5,19 +5,16 @@ A command names the parts that it measures; `_measure` does those that were aske
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from heedful.cli.bench_peers import families, peers
-from heedful.cli.bench_scale import scale
-from heedful.cli.bench_survival import fuzz, serve
-from heedful.cli.bench_transformer import passes, transformer
-from heedful.cli.bench_truth import readings, truth
-from heedful.cli.options import AsJson, DataDir, Seed, count
+from heedful.cli.options import AsJson, DataDir, Device, Seed, count
 from heedful.cli.output import print_json, print_table, progress, say
-from heedful.errors import UserError, choose_from
-from heedful.settings import MOST_SEEDS
+from heedful.cli.stopping import can_be_stopped
+from heedful.errors import LARGEST_SEED, UserError, choose_from
+from heedful.settings import MOST_SEEDS, MOST_WORKERS
 
 if TYPE_CHECKING:
     from heedful.bench.found import Found
@@ -46,6 +43,14 @@ def _parts(names: Sequence[str]) -> Any:
 def _choose(command: str, asked: Sequence[str] | None, known: Sequence[str]) -> list[str]:
     """The parts that were asked for; by default all."""
     return [choose_from(f"part of `heedful bench {command}`", name, known) for name in asked or known]
+
+
+def _numbers(option: str, listed: str) -> list[int]:
+    """Whole numbers with commas between."""
+    try:
+        return [int(one) for one in listed.split(",")]
+    except ValueError:
+        raise UserError(f"--{option} takes whole numbers with commas between, not {listed!r}.") from None
 
 
 def _measure(
@@ -347,5 +352,265 @@ def audit(
     _tell(audit(corpus, model=model, limit=limit, data_dir=data_dir), as_json)
 
 
-for _command in (transformer, passes, peers, families, truth, readings, fuzz, serve, scale):
-    app.command()(_command)
+@app.command()
+def transformer(
+    model: Annotated[
+        str | None, typer.Option(help="hf:FOLDER_OR_NAME. Default: a packaged encoder with a random head.")
+    ] = None,
+    corpus: Annotated[str, typer.Option(help="Where the texts come from.")] = "sst",
+    texts: Annotated[int, count(least=4, help="Test texts.")] = 30,
+    rounds: Annotated[int, count(help="Rounds of each comparison; the least counts.")] = 3,
+    data_dir: DataDir = None,
+    device: Device = "cpu",
+    as_json: AsJson = False,
+) -> None:
+    """Time reading texts without each word, and erasing in the last layer, beside the usual ways.
+
+    Example: `heedful bench transformer --texts 30`
+    """
+    from heedful.bench.transformer import transformer
+
+    asked: dict[str, Any] = {"texts": texts, "rounds": rounds, "data_dir": data_dir, "device": device}
+    _tell(transformer(model, corpus, **asked), as_json)
+
+
+@app.command()
+def passes(
+    model: Annotated[
+        str | None,
+        typer.Option(help="hf:FOLDER_OR_NAME. Default: MiniLM with a head trained on the corpus."),
+    ] = None,
+    corpus: Annotated[str, typer.Option(help="Where the texts come from.")] = "sst",
+    texts: Annotated[int, count(least=4, help="Test texts of the audit.")] = 100,
+    data_dir: DataDir = None,
+    seed: Seed = 0,
+    device: Device = "cpu",
+    as_json: AsJson = False,
+) -> None:
+    """Count what a whole audit of a transformer reads, page included, in plain passes over its texts.
+
+    Example: `heedful bench passes --model hf:my-classifier --texts 100`
+    """
+    from heedful.bench.passes import passes
+
+    asked: dict[str, Any] = {"texts": texts, "seed": seed, "data_dir": data_dir, "device": device}
+    _tell(passes(model, corpus, **asked), as_json)
+
+
+@app.command()
+def peers(
+    model: Annotated[
+        str | None,
+        typer.Option(
+            help="hf:FOLDER_OR_NAME, or minilm: that encoder with a head that learnt 1,000 texts. Default: "
+            "the encoder with a random head."
+        ),
+    ] = None,
+    corpus: Annotated[str, typer.Option(help="Where the texts come from.")] = "sst",
+    texts: Annotated[int, count(least=2, help="Test texts.")] = 8,
+    samples: Annotated[int, count(least=80, help="Changed texts for a Shapley value or LIME.")] = 240,
+    rounds: Annotated[int, count(help="Rounds of each comparison; the least counts.")] = 1,
+    data_dir: DataDir = None,
+    device: Device = "cpu",
+    as_json: AsJson = False,
+) -> None:
+    """Compare with Captum, SHAP, LIME and Interpreto: seconds, evaluations, and agreement of the numbers.
+
+    They come with the extra peers; those that are not installed are said and left out.
+
+    Example: `heedful bench peers --texts 4`, or `heedful bench peers --model minilm --texts 16`
+    """
+    from heedful.bench.peers import peers
+
+    asked: dict[str, Any] = {"texts": texts, "samples": samples, "rounds": rounds, "data_dir": data_dir}
+    _tell(peers(model, corpus, **asked, device=device, say=say, progress=progress), as_json)
+
+
+@app.command()
+def families(
+    family: Annotated[
+        list[str] | None,
+        typer.Option(help="Which: bert, modernbert, gpt2, llama, t5, minilm. Default: all. Repeatable."),
+    ] = None,
+    corpus: Annotated[str, typer.Option(help="The texts that they learn.")] = "sst",
+    vectors: Annotated[
+        Path | None, typer.Option(help="File of word vectors of 100 numbers to begin with, such as GloVe.")
+    ] = None,
+    audited: Annotated[
+        int, count("--audited", least=0, help="Test texts of an audit of each; 0 for none.")
+    ] = 60,
+    out: Annotated[Path, typer.Option(help="Folder for models and audits; a restart goes on.")] = Path(
+        "audits/families"
+    ),
+    data_dir: DataDir = None,
+    seed: Seed = 0,
+    device: Device = "cpu",
+    as_json: AsJson = False,
+) -> None:
+    """Train a small transformer of each family, and a packaged encoder's top, and audit them.
+
+    About a minute each to train on one core. docs/transformers.md has results.
+
+    Example: `heedful bench families --family bert --vectors glove.6B.100d.txt.gz`
+    """
+    from heedful.bench.families import families
+
+    asked: dict[str, Any] = {"vectors": vectors, "audited": audited, "out": out, "seed": seed}
+    asked |= {"data_dir": data_dir, "device": device}
+    with can_be_stopped("What was trained and audited is kept: give the same command again to go on."):
+        _tell(families(family or (), corpus, **asked, progress=progress), as_json)
+
+
+@app.command()
+def truth(
+    part: Annotated[str, typer.Option(help="Which models: fit, held-out or all.")] = "all",
+    quick: Annotated[
+        bool, typer.Option("--quick", help="A score of small models on generated texts.")
+    ] = False,
+    processes: Annotated[int, count(most=MOST_WORKERS, help="Models made and audited at a time.")] = 2,
+    rows: Annotated[
+        Path | None,
+        typer.Option(help="Only print the tables of these rows: a folder that a run left, or a CSV file."),
+    ] = None,
+    known: Annotated[
+        Path | None,
+        typer.Option(help="Rows of an earlier run, as docs/results/truth has: these are not made again."),
+    ] = None,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print the tables as Markdown.")] = False,
+    out: Annotated[Path, typer.Option(help="Folder for rows; a restart goes on.")] = Path("audits/truth"),
+    data_dir: DataDir = None,
+    seed: Annotated[
+        int, typer.Option("--seed", min=0, max=LARGEST_SEED, help="Another seed draws other models.")
+    ] = 14,
+    as_json: AsJson = False,
+) -> None:
+    """Make models whose deciding words are known, audit them, and count how often the reading is wrong.
+
+    The error rates are those of the held-out part; the other is for fitting thresholds. All of it takes
+    about an hour on two cores, and needs sst, agnews and 20news-1. docs/verdict.md has results.
+
+    Example: `heedful bench truth --quick`
+    """
+    from heedful.bench.truth.publishing import as_markdown, found
+    from heedful.bench.truth.running import read_results, run_part
+
+    if rows is not None:
+        results = read_results(rows)
+    else:
+        asked: dict[str, Any] = {"quick": quick, "seed": seed, "processes": processes, "known": known}
+        with can_be_stopped("The models measured so far are kept: give the same command again to go on."):
+            results = run_part(part, out, **asked, data_dir=data_dir, say=say, progress=progress)
+    if markdown and not as_json:
+        typer.echo(as_markdown(found(results)))
+    else:
+        _tell(found(results), as_json)
+
+
+@app.command()
+def readings(
+    corpus: Annotated[
+        list[str] | None,
+        typer.Option(help="A corpus by name. Default: sst, imdb, 20news-1 and agnews. Repeatable."),
+    ] = None,
+    model: Annotated[
+        list[str] | None,
+        typer.Option(help="A model by name, or minilm, which is read on sst. Default: dp and minilm."),
+    ] = None,
+    seeds: Annotated[int, count(most=MOST_SEEDS, help="Trainings of each model, with seeds 0, 1, …")] = 5,
+    out: Annotated[Path, typer.Option(help="Folder for what was read; a restart goes on.")] = Path(
+        "audits/readings"
+    ),
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """Train real models with several seeds, and read each on two halves of the test texts.
+
+    MiniLM alone takes twelve minutes of one core.
+
+    Example: `heedful bench readings --corpus sst --model dp --seeds 2`
+    """
+    from heedful.bench.readings import pairs, readings
+
+    chosen = pairs(corpus or (), model or ())
+    kept = "The trainings read so far are kept: give the same command again to go on."
+    with can_be_stopped(kept), progress("trainings", len(chosen) * seeds) as advance:
+        found = readings(chosen, seeds=seeds, out=out, data_dir=data_dir, done=lambda: advance(1))
+    _tell(found, as_json)
+
+
+@app.command()
+def fuzz(
+    cases: Annotated[int, count("--cases", help="Damaged inputs to try.")] = 100_000,
+    kinds: Annotated[
+        str | None, typer.Option("--kinds", help="Kinds of input with commas between. Default: all.")
+    ] = None,
+    first: Annotated[int, count("--first", least=0, help="Begin with this case, to see one again.")] = 0,
+    seed: Seed = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Damage files, folders, studies, vectors and traces by chance, and hand them to whoever reads them.
+
+    Folders are those of runs, audits, erasures and sweeps. Each is read or refused in a sentence; a
+    traceback, a hang or another number without a word is a fault, and ends with exit code 1.
+
+    Example: `heedful bench fuzz --cases 5000`
+    """
+    from heedful.bench.fuzz import fuzz
+
+    chosen = [] if kinds is None else [kind.strip() for kind in kinds.split(",")]
+    with progress("damaged inputs", cases) as advance:
+        tried = fuzz(cases, seed=seed, kinds=chosen, first=first, progress=advance)
+    _tell(tried.found, as_json)
+    if tried.faults:
+        raise typer.Exit(1)
+
+
+@app.command()
+def serve(
+    run: Annotated[Path, typer.Argument(help="A run folder, as `heedful train` leaves it.")],
+    corpus: Annotated[str, typer.Option(help="Whose test texts are asked about.")] = "data-2",
+    connections: Annotated[
+        str, typer.Option("--connections", help="How many ask at once, with commas between.")
+    ] = "1,8,32,64,256",
+    seconds: Annotated[float, typer.Option("--seconds", min=1, help="For each number of them.")] = 10,
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """Serve a run on this machine's loopback address, and ask without a pause: answers a second, and waits.
+
+    Example: `heedful bench serve runs/sst-dp --corpus sst`
+    """
+    from heedful.bench.serve import serve
+
+    asked: dict[str, Any] = {"seconds": seconds, "data_dir": data_dir, "progress": progress}
+    _tell(serve(run, corpus, _numbers("connections", connections), **asked), as_json)
+
+
+@app.command()
+def scale(
+    texts: Annotated[
+        str, typer.Option("--texts", help="How many texts, with commas between.")
+    ] = "1000,4000,16000,64000,256000",
+    part: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="prepare, train, scores, erase, audit, stream (erasing 20,000 and 200,000 texts), or "
+            "workers (by two workers of a cluster). Default: all but workers. Repeatable."
+        ),
+    ] = None,
+    corpus: Annotated[str, typer.Option(help="Whose words and lengths the texts have.")] = "sst",
+    form: Annotated[str, typer.Option("--format", help="Of the files of texts: csv or parquet.")] = "csv",
+    model: Annotated[str, typer.Option(help="A model or a preset by name.")] = "dp",
+    data_dir: DataDir = None,
+    seed: Seed = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Time and peak memory of preparing, training, scores, erasure and audit at growing numbers of texts.
+
+    Texts are made up by the word frequencies and lengths of a real corpus, and each command is a process of
+    its own. Example: `heedful bench scale --texts 1000,4000,16000`
+    """
+    from heedful.bench.scale import scale
+
+    asked: dict[str, Any] = {"form": form, "model": model, "seed": seed, "data_dir": data_dir}
+    _tell(scale(corpus, _numbers("texts", texts), part or (), **asked, progress=progress), as_json)

@@ -1,11 +1,13 @@
-"""The tables of the truth bench for people: the same in a terminal and, as Markdown, in the docs."""
+"""The tables of the truth bench: for people the same in a terminal and, as Markdown, in the docs."""
 
 import math
+from dataclasses import asdict
+from typing import Any
 
 import pandas as pd
 
 from heedful.auditing.rule import CARE, FAITHFUL, NOT_SHOWN, UNKNOWN
-from heedful.bench.found import Table
+from heedful.bench.found import Found, Table, numbers_of
 from heedful.bench.truth import tables
 from heedful.bench.truth.labels import LABELS
 
@@ -23,6 +25,35 @@ REACHES = {True: "yes", False: "NO", None: "–"}
 MEASURES = {"C, skill": "skill", "P, paint": "paint", "F, strongest word": "strongest"}
 COSTS = {"models": ",.0f", "seconds_made": ".1f", "seconds_audited": ".1f", "evaluations": ",.0f"}
 REGRESSIONS = {"effects": "φ, the effects themselves", "lime": "LIME", "shapley": "Shapley values"}
+
+
+def found(results: pd.DataFrame) -> Found:
+    """What models with known truth say; of the held-out part alone, where there is one."""
+    held_out = results[results["part"] == "held-out"]
+    results = held_out if len(held_out) else results
+    numbers = {
+        "models": len(results),
+        "left_out": _records(tables.left_out(results)),
+        "readings": _records(tables.confusion(results).reset_index()),
+        "by_architecture": _records(tables.confusion(results, "architecture").reset_index()),
+        "rates": [
+            numbers_of(rate, "share", "share_reaches", "end_reaches") for rate in tables.rates(results)
+        ],
+        "auc": tables.auc(results),
+        "coverage_at_95": [asdict(rate) for rate in tables.coverage(results, kind="at_95")],
+        "rankings": _records(tables.rankings(results)),
+        "regressions": _records(tables.regressions(results)),
+        "costs": _records(tables.costs(results).reset_index()),
+    }
+    return Found(numbers, (headline(results), *published(results), *left_out(results)))
+
+
+def _records(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """The rows of a table; what is not known is null."""
+    return [
+        {str(name): None if cell != cell else cell for name, cell in row.items()}
+        for row in table.to_dict("records")
+    ]
 
 
 def headline(results: pd.DataFrame) -> str:
@@ -53,14 +84,9 @@ def published(results: pd.DataFrame) -> list[Table]:
     return [table for table in found if table.rows]
 
 
-def as_markdown(results: pd.DataFrame) -> str:
-    """All tables as Markdown."""
-    parts = [
-        headline(results),
-        *(_markdown(table) for table in published(results)),
-        *left_out(results),
-    ]
-    return "\n\n".join(parts)
+def as_markdown(shown: Found) -> str:
+    """All of it as Markdown."""
+    return "\n\n".join(one if isinstance(one, str) else _markdown(one) for one in shown.shown)
 
 
 def rate_cells(rate: tables.Rate) -> list[str]:

@@ -6,6 +6,7 @@ which another rule can judge the model again; and, in the end, `results.csv` wit
 
 import json
 import math
+import os
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,17 +14,43 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from heedful.bench.truth.catalogue import Recipe
+from heedful.auditing.asking import Progress, Say
+from heedful.bench.truth.catalogue import Recipe, recipes
 from heedful.bench.truth.measuring import ROWS, Job, about, add, lacks, measure
 from heedful.bench.truth.planting import GENERATED
-from heedful.data.named import check_source
+from heedful.data.named import DATA_VARIABLE, check_source
 from heedful.errors import UserError
-from heedful.files import write_atomically
+from heedful.files import check_folder, write_atomically
 from heedful.records.stored import load_json
 from heedful.study.processes import in_processes
 
 RESULTS, MODELS = "results.csv", "models"
 DIGITS = 4  # of the numbers in a row
+QUICK_TEXTS = 100
+
+
+def run_part(
+    part: str,
+    out: Path,
+    *,
+    quick: bool,
+    seed: int,
+    processes: int,
+    known: Path | None,
+    data_dir: Path | None,
+    say: Say,
+    progress: Progress,
+) -> pd.DataFrame:
+    """Make and audit the models of a part of the catalogue, but for those whose rows are `known`."""
+    chosen = recipes(part, quick=quick, seed=seed)
+    check_folder(out, marks=(RESULTS,), parts=(MODELS, ROWS, RESULTS))
+    job = Job(out, texts=QUICK_TEXTS, again=False, covered=False) if quick else Job(out)
+    if data_dir is not None:
+        os.environ[DATA_VARIABLE] = str(data_dir)  # the processes that make models read it too
+    if known is not None:
+        say(f"{take_over(out, chosen, known):,} models are taken from {known}.")
+    with progress("models", len(chosen)) as advance:
+        return run(chosen, job, processes=processes, done=lambda: advance(1))
 
 
 def run(
