@@ -14,8 +14,10 @@ from heedful.papers.sun_lu import (
     inequalities,
     large_scale,
     recurrent,
+    strengths,
     synthetic,
     terms,
+    trainings,
     variants,
     weights,
     word_scores,
@@ -32,6 +34,7 @@ from heedful.papers.sun_lu.effects import (
 )
 from heedful.papers.sun_lu.words import attention_claims, polarity_claims
 from heedful.records import Finding, Interval
+from heedful.study.grid import Cell
 from heedful.study.workbench import Bench
 
 PAPER = ["table1", "table2", "fig2", "fig3", "fig4", "fig5", "s-table1", *(f"s-fig{n}" for n in range(1, 29))]
@@ -333,13 +336,60 @@ def test_local_and_global_scores_are_judged_for_each_strength_of_l2():
     apart = {("local", 0.01): -2.0, ("global", 0.01): -2.0, ("local", 0.0001): 1.0, ("global", 0.0001): 4.0}
     words = pd.concat(
         [
-            made.words(seeds=7, model="dp-l", lift=(lift, lift), kind=kind, l2_encoder=strength)
+            made.words(seeds=7, model="dp-l", lift=(lift, lift), kind=kind, l2=strength)
             for (kind, strength), lift in apart.items()
         ]
     )
     found = list(recurrent.claims({"words": words}))
     assert [claim.outcome for claim in found[:2]] == ["does not hold"] * 2
-    assert [claim.outcome for claim in found[3:]] == ["holds"] * 3
+    assert [claim.outcome for claim in found[3:6]] == ["holds"] * 3
+    assert [claim.outcome for claim in found[6:]] == ["does not hold"] * 2  # the strength does decide
+    assert found[7].statement == (
+        "How the global attention of polar and neutral words compares does not depend on the strength of L2 "
+        "(SST, dp-l, λ = 10, L2 0.0001 and L2 0.01)"
+    )
+
+
+@pytest.mark.parametrize(("lift", "outcome"), [(2.0, "holds"), (0.0, "does not hold")])
+def test_words_are_judged_for_each_strength_of_l2_and_then_whether_it_decides(lift, outcome):
+    shown = {"seeds": 5, "model": "dp-a", "corpus": "20news-1"}
+    lifts = {0.001: lift, 0.0001: 1.0, 0.0: 2.0}
+    words = pd.concat([made.words(lift=(up, up), l2=l2, **shown) for l2, up in lifts.items()])
+    found = list(word_scores.claims({"words": words}, source="here"))
+    by_strength, across = found[:12], found[12:]
+    assert [claim.effect.coordinates["l2"] for claim in by_strength] == [0.001] * 4 + [0.0001] * 4 + [0.0] * 4
+    assert "(20News I, dp-a, λ = 10, no L2)" in by_strength[-1].statement
+    assert [claim.outcome for claim in across] == ["holds", outcome]  # of polarity, of attention
+    attention = word_scores.claims({"words": words.drop(columns=["own", "strength"])}, source="")
+    assert [claim.statement for claim in attention][-1] == across[1].statement
+
+
+def test_a_table_of_one_strength_says_nothing_of_others():
+    words = made.words(seeds=5, model="dp-a", l2=0.001)
+    assert len(list(word_scores.claims({"words": words}, source=""))) == 4
+
+
+@pytest.mark.parametrize("row", [row for row in word_scores.SUPPLEMENT if row[5]], ids=lambda row: row[0])
+def test_the_first_strength_of_l2_is_the_presets_so_its_trainings_are_found_again(row):
+    _, corpus, model, scale, _, l2, _ = row
+    part, own = strengths.LIES_ON[model], {"scale": float(scale), "seed": 0}
+    keys = [Cell(corpus, model, {**own, part: strength}).key for strength in l2]
+    assert keys[0] == Cell(corpus, model, own).key
+    assert len(set(keys)) == len(keys) > 1
+    assert list(l2) == sorted(l2, reverse=True)
+
+
+@pytest.mark.parametrize(("quick", "found"), [(True, [0.001]), (False, [0.001, 0.0001, 0.0])])
+def test_a_quick_look_takes_the_first_strength_alone(tmp_path, monkeypatch, quick, found):
+    def trained(bench, corpus, measure, **more):
+        assert more["models"] == ("dp-a",)
+        return made.words(model="dp-a", l2_encoder=more["l2_encoder"])
+
+    monkeypatch.setattr(trainings, "on_corpus", trained)
+    bench = Bench(tmp_path, quick=quick)
+    words = strengths.at_strengths(bench, "20news-1", word_scores.SCORES, strengths.AFFINE, model="dp-a")
+    assert list(words["l2"].unique()) == found
+    assert "l2_encoder" not in words
 
 
 def test_inequalities_hold_if_they_do_for_most_pairs():

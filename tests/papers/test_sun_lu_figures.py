@@ -32,7 +32,7 @@ def tables(name):
         if number >= 14:
             return {"words": made.words(model="dp-a")}
         if number == 13:
-            both = [made.words(model="dp-l", kind=kind, l2_encoder=0.01) for kind in ("local", "global")]
+            both = [made.words(model="dp-l", kind=kind, l2=0.01) for kind in ("local", "global")]
             return {"words": pd.concat(both)}
         courses = {
             1: (["small", "large"], made.OMEGAS),

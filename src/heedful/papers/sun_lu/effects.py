@@ -32,8 +32,8 @@ def effect(name: str, words: pd.DataFrame, statistic: Statistic, *, measured: st
     found = [statistic(frame) for frame in runs.values()]
     varied = {
         key: words[key].iloc[0]
-        for key in ("corpus", "model", "scale")
-        if words[key].nunique(dropna=False) == 1
+        for key in ("corpus", "model", "scale", "l2")
+        if key in words and words[key].nunique(dropna=False) == 1
     }
     count = min(map(len, runs.values()))
     make = partial(Finding, name, count=count, measured=measured, unit=unit, coordinates=varied)
@@ -135,9 +135,9 @@ def polar_types(words: pd.DataFrame) -> tuple[str, ...]:
     return ("positive", "negative") if found == ["negative", "positive"] else tuple(found)
 
 
-def above_neutral(words: pd.DataFrame) -> np.ndarray:
-    """Of each seed's run (S,), how often a polar word has more attention than a neutral one."""
-    statistic = above("attention", polar_types(words), ["neutral"])
+def above_neutral(words: pd.DataFrame, column: str = "attention") -> np.ndarray:
+    """Of each seed's run (S,), how often a polar word has more of a score than a neutral one."""
+    statistic = above(column, polar_types(words), ["neutral"])
     return np.array([statistic(run).value for _, run in words.groupby("seed")])
 
 

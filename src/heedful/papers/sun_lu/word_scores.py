@@ -16,7 +16,9 @@ from heedful.drawing import BLACK, new_figure
 from heedful.papers.sun_lu import trainings
 from heedful.papers.sun_lu.effects import above, effect
 from heedful.papers.sun_lu.measures import word_scores
+from heedful.papers.sun_lu.strengths import AFFINE, LSTM, TWO, alike, at_strengths
 from heedful.papers.sun_lu.words import (
+    apart,
     attention_claims,
     colours,
     polarity_claims,
@@ -33,7 +35,13 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-AXES = {"polarity": "polarity score s", "attention": "attention score a"}
+SCORES = Measure(word_scores)
+AXES = {
+    "polarity": "polarity score s",
+    "attention": "attention score a",
+    "local": "local attention score a",
+    "global": "global attention score a",
+}
 DOTS = 1500  # words of a type that are drawn at most: more would be one blot; boxes are of all
 PANEL = 2.7, 2.7  # inches, for up to three types
 WIDER = 3.5  # inches, for more
@@ -41,15 +49,20 @@ WIDER = 3.5  # inches, for more
 
 @dataclass(frozen=True)
 class Shown:
-    """One setting of a figure; `scores` is both, polarity, attention, or polarity CLASS."""
+    """One setting of a figure; `scores` is both, polarity, attention, or polarity CLASS.
+
+    Without `l2` the strength is the preset's.
+    """
 
     corpus: str
     model: str = "dp"
     scale: float = 10
     scores: str = "both"
+    l2: tuple[float, ...] = ()
 
     def __str__(self) -> str:
-        return f"{self.corpus}, {self.model}, λ {self.scale:g}"
+        told = f"{self.corpus}, {self.model}, λ {self.scale:g}"
+        return told + (f", L2 {', '.join(f'{strength:g}' for strength in self.l2)}" if self.l2 else "")
 
 
 def measure(bench: Bench, *, shown: tuple[Shown, ...]) -> Tables:
@@ -66,14 +79,12 @@ def measure(bench: Bench, *, shown: tuple[Shown, ...]) -> Tables:
 def words_of(bench: Bench, one: Shown) -> pd.DataFrame:
     """The words of one setting with the scores that are shown, of every seed."""
     quickly = one.model == "dp" and one.corpus != "imdb"
-    found = trainings.on_corpus(
-        bench,
-        one.corpus,
-        Measure(word_scores),
-        models=(one.model,),
-        scales=(one.scale,),
-        seeds=trainings.seeds(bench, quick=trainings.QUICK_SEEDS if quickly else (0,)),
-    )
+    seeds = trainings.seeds(bench, quick=trainings.QUICK_SEEDS if quickly else (0,))
+    own: dict[str, Any] = {"scales": (one.scale,), "seeds": seeds}
+    if one.l2:
+        found = at_strengths(bench, one.corpus, SCORES, one.l2, model=one.model, **own)
+    else:
+        found = trainings.on_corpus(bench, one.corpus, SCORES, models=(one.model,), **own)
     found = found.drop(columns=["cell", "measure", "id"])
     polarities = [name for name in found if name.startswith("polarity")]
     if one.scores == "attention":
@@ -89,7 +100,7 @@ def words_of(bench: Bench, one: Shown) -> pd.DataFrame:
 def by_type(words: pd.DataFrame) -> pd.DataFrame:
     """Means of every score over a type's words and the seeds, and how many words these are."""
     scores = [name for name in words if name.startswith("polarity") or name == "attention"]
-    groups = words.groupby(["corpus", "model", "scale", "type"], sort=False)
+    groups = words.groupby([*apart(words), "type"], sort=False)
     counts = groups["word"].nunique().rename("words")
     return pd.concat(
         [counts, groups["seed"].nunique().rename("seeds"), groups[scores].mean()], axis=1
@@ -106,6 +117,10 @@ def claims(tables: Tables, *, source: str) -> Iterator[Claim]:
         for column in words:
             if column.startswith("polarity ") and not _has(words, "own") and _has(words, column):
                 yield _class_claim(words, column, source)
+    if "l2" in tables["words"]:
+        for column, what in (("strength", "polarity"), ("attention", "attention")):
+            if _has(tables["words"], column):
+                yield from alike(tables["words"], column, what, source)
 
 
 def _has(words: pd.DataFrame, column: str) -> bool:
@@ -214,29 +229,30 @@ def experiment(
     )
 
 
-# Supplement G.2: number, corpus, model, scale, what is shown, minutes quick and full.
+# Supplement G.2: number, corpus, model, scale, what is shown, strengths of L2 if they are several, minutes
+# quick and full.
 SUPPLEMENT = (
-    (14, "sst", "dp-a", 20, "polarity", (1, 4)),
-    (15, "sst", "dp-a", 20, "attention", (1, 4)),
-    (16, "sst", "dp-l", 10, "both", (2, 12)),
-    (17, "imdb", "dp-a", 10, "polarity", (4, 70)),
-    (18, "imdb", "dp-a", 10, "attention", (4, 70)),
-    (19, "imdb", "ad", 10, "polarity", (4, 70)),
-    (20, "imdb", "ad", 10, "attention", (4, 70)),
-    (21, "20news-1", "dp-a", 1, "both", (1, 9)),
-    (22, "20news-1", "dp-a", 10, "both", (1, 9)),
-    (23, "20news-1", "dp-a", 20, "both", (1, 9)),
-    (24, "20news-1", "dp-a", 50, "both", (1, 9)),
-    (25, "20news-2", "dp-a", 10, "polarity rec.motorcycles", (1, 10)),
-    (26, "20news-2", "dp-a", 10, "polarity sci.med", (1, 10)),
-    (27, "20news-2", "dp-a", 10, "polarity talk.politics.guns", (1, 10)),
-    (28, "20news-2", "dp-a", 10, "attention", (1, 10)),
+    (14, "sst", "dp-a", 20, "polarity", (), (1, 4)),
+    (15, "sst", "dp-a", 20, "attention", (), (1, 4)),
+    (16, "sst", "dp-l", 10, "both", LSTM, (2, 12)),
+    (17, "imdb", "dp-a", 10, "polarity", TWO, (4, 70)),
+    (18, "imdb", "dp-a", 10, "attention", TWO, (4, 70)),
+    (19, "imdb", "ad", 10, "polarity", TWO, (4, 70)),
+    (20, "imdb", "ad", 10, "attention", TWO, (4, 70)),
+    (21, "20news-1", "dp-a", 1, "both", AFFINE, (1, 9)),
+    (22, "20news-1", "dp-a", 10, "both", AFFINE, (1, 9)),
+    (23, "20news-1", "dp-a", 20, "both", AFFINE, (1, 9)),
+    (24, "20news-1", "dp-a", 50, "both", AFFINE, (1, 9)),
+    (25, "20news-2", "dp-a", 10, "polarity rec.motorcycles", (), (1, 10)),
+    (26, "20news-2", "dp-a", 10, "polarity sci.med", (), (1, 10)),
+    (27, "20news-2", "dp-a", 10, "polarity talk.politics.guns", (), (1, 10)),
+    (28, "20news-2", "dp-a", 10, "attention", (), (1, 10)),
 )
 
 
 def _supplement() -> Iterator[Experiment]:
-    for number, corpus, model, scale, scores, minutes in SUPPLEMENT:
-        shown = Shown(corpus, model, scale, scores)
+    for number, corpus, model, scale, scores, l2, minutes in SUPPLEMENT:
+        shown = Shown(corpus, model, scale, scores, l2)
         what = "polarity and attention" if scores == "both" else scores
         title = f"{what[0].upper()}{what[1:]} of words by type: {shown}"
         yield experiment(f"s-fig{number}", title, f"supplement G.2, Fig. {number}", (shown,), minutes)

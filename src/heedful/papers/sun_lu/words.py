@@ -41,15 +41,26 @@ def short(name: str) -> str:
 
 
 def setting_of(words: pd.DataFrame) -> str:
-    """SST, dp, λ = 10."""
+    """SST, dp, λ = 10; and the strength of L2 where a table has several."""
     first = words.iloc[0]
-    return f"{corpus_label(first['corpus'])}, {first['model']}, λ = {first['scale']:g}"
+    told = f"{corpus_label(first['corpus'])}, {first['model']}, λ = {first['scale']:g}"
+    return f"{told}, {l2_told(first['l2'])}" if "l2" in words else told
+
+
+def l2_told(strength: float) -> str:
+    """L2 0.001, or no L2."""
+    return f"L2 {strength:g}" if strength else "no L2"
 
 
 def settings(words: pd.DataFrame) -> Iterator[pd.DataFrame]:
-    """The words of each corpus, model and scale apart, in the order of the table."""
-    for _, part in words.groupby(["corpus", "model", "scale"], sort=False):
+    """The words of each corpus, model, scale and strength of L2 apart, in the order of the table."""
+    for _, part in words.groupby(apart(words), sort=False):
         yield part
+
+
+def apart(words: pd.DataFrame) -> list[str]:
+    """The columns that tell one setting from another."""
+    return [name for name in ("corpus", "model", "scale", "l2") if name in words]
 
 
 def polarity_claims(words: pd.DataFrame, source: str) -> Iterator[Claim]:
