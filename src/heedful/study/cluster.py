@@ -51,6 +51,8 @@ DEATHS = 2  # times that Dask may give a task up because workers died with it, b
 AHEAD = 2  # tasks sent for each worker, so that none waits for the next
 TICK = 0.5  # seconds between two looks at the cluster while nothing ends
 PATIENCE = 120.0  # seconds that a scheduler may be away, or have no worker
+# What a worker is born with, beside what Dask sets itself: that freed memory goes back to the system.
+BORN_WITH = {f"distributed.nanny.pre-spawn-environ.{name}": value for name, value in ONE_THREAD.items()}
 LOST = (OSError, TimeoutError)  # also what Dask says of a broken connection
 
 Say = Callable[[str], None]
@@ -315,7 +317,7 @@ def cluster(engine: Engine) -> Iterator[str]:
         yield str(engine.scheduler)
         return
     quietly()
-    with dask.config.set({"distributed.nanny.pre-spawn-environ": ONE_THREAD}):
+    with dask.config.set(BORN_WITH):
         try:
             started = LocalCluster(
                 n_workers=engine.workers or cores(),

@@ -12,8 +12,8 @@ from contextlib import suppress
 from urllib.parse import urlsplit
 
 from heedful.errors import UserError
-from heedful.study.cluster import LOOPBACK, host_of, quietly
-from heedful.study.processes import ONE_THREAD, cores
+from heedful.study.cluster import BORN_WITH, LOOPBACK, host_of, quietly
+from heedful.study.processes import cores
 
 import dask  # isort: skip  # that it is there, and if not what to do, is said by the import above
 from distributed import Nanny, Status  # isort: skip
@@ -47,7 +47,7 @@ def serve_workers(
     if host is not None and not _is_ours(host):
         raise UserError(f"Workers cannot listen at --host {host!r}: it is no address of this machine.")
     quietly()
-    with dask.config.set({"distributed.nanny.pre-spawn-environ": ONE_THREAD}):
+    with dask.config.set(BORN_WITH):
         asyncio.run(_serve(address, workers or cores(), host or LOOPBACK, say))
 
 
