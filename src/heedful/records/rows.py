@@ -1,10 +1,12 @@
 """One Parquet row a result: a folder of small part files that many processes may add to at once.
 
 A part is written under a hidden temporary name and renamed when whole, and its name is its own, so writers
-need no lock and readers never meet half a file. Pages carry checksums, so a damaged part is noticed and
-named.
+need no lock and readers never meet half a file. Pages carry checksums and the whole file a digest, so a
+damaged part is noticed and named: a page's checksum says nothing of the names of columns, or where they lie.
 """
 
+import hashlib
+import io
 import time
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,6 +21,10 @@ from heedful.files import write_atomically
 
 if TYPE_CHECKING:
     import pandas
+
+# The digest of a part's bytes, in its own footer: it is taken with noughts where it stands afterwards.
+SEAL = b"heedful-blake2b:"
+BLANK = SEAL + b"0" * 32
 
 
 def append_rows(
@@ -38,7 +44,7 @@ def append_rows(
     name = key or f"{time.time_ns():020d}-{uuid.uuid4().hex[:12]}"
     path = Path(folder) / f"part-{name}.parquet"
     with write_atomically(path, "wb") as file:
-        pq.write_table(table, file, compression="zstd", write_page_checksum=True)
+        file.write(_sealed(table))
     return path
 
 
@@ -152,10 +158,33 @@ def _joined(parts: Sequence[Path]) -> pa.Table:
         ) from None
 
 
+def _sealed(table: pa.Table) -> bytes:
+    """The table as a Parquet file that says its own digest."""
+    buffer = io.BytesIO()
+    with pq.ParquetWriter(buffer, table.schema, compression="zstd", write_page_checksum=True) as writer:
+        writer.write_table(table)
+        writer.add_key_value_metadata({"seal": BLANK})
+    return _with_seal(buffer.getvalue())
+
+
+def _with_seal(content: bytes) -> bytes:
+    """The same bytes with the digest they should have; of an earlier version without one, as they are."""
+    place = content.rfind(SEAL)  # the last is the footer's
+    if place < 0:
+        return content
+    before, after = content[:place], content[place + len(BLANK) :]
+    digest = hashlib.blake2b(before + BLANK + after, digest_size=16).hexdigest()
+    return before + SEAL + digest.encode() + after
+
+
 def _read_part(part: Path) -> pa.Table:
     try:
+        content = part.read_bytes()
         # One file, not a dataset: a folder called seed=3 must not become a column.
-        with pq.ParquetFile(part, page_checksum_verification=True) as file:
+        with pq.ParquetFile(pa.BufferReader(content), page_checksum_verification=True) as file:
+            lost = SEAL not in content and b"seal" in (file.metadata.metadata or {})
+            if lost or _with_seal(content) != content:
+                raise OSError("its bytes are not those that were written")
             return file.read().replace_schema_metadata(None)
     except (pa.ArrowException, OSError, EOFError, UnicodeDecodeError) as error:
         raise _damaged(part, error) from None
