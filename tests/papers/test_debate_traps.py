@@ -11,11 +11,12 @@ import torch
 
 from debated import CORPUS, MODEL, SMALL
 from heedful.models.trace import probabilities
-from heedful.papers.jain_wallace.agreement import agreement_rows, left_out_change
+from heedful.papers.jain_wallace.agreement import agreement_rows
 from heedful.study.seeds import seeds_variance
 from heedful.study.trained_adversaries import beside
 from heedful.training import train
 from heedful.trials.erasure.rereading import Reader
+from heedful.trials.rankings.word_rankings import left_out_change
 
 
 @pytest.fixture(scope="module")

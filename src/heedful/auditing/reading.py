@@ -32,7 +32,7 @@ from heedful.trials.rankings.named import brought_by
 from heedful.trials.rankings.ranking import Ranking
 from heedful.trials.rankings.word_gradients import integrated_gradients
 from heedful.trials.rankings.word_rankings import can_rank
-from heedful.trials.stream import batch_of, lengths_of, walk
+from heedful.trials.stream import batch_of, lengths_of, tried
 
 Measure = Callable[[str, Maps, NDArray[np.int64]], pd.DataFrame]  # measure(stage, maps, rows): in their order
 TEXTS = 200  # that are read many times
@@ -100,10 +100,8 @@ def read_subject(
     clusters = clusters_of(texts)
 
     def measure(stage: str, maps: Maps, rows: NDArray[np.int64]) -> pd.DataFrame:
-        trial, parts = maps_trial(subject, maps, seed=seed), []
-        for batch in walk(subject, texts, rows, places=PLACES):
-            parts.append(trial(batch, 0).assign(instance=batch.rows))
-        return pd.concat(parts).set_index("instance").loc[rows].reset_index()
+        found = tried(maps_trial(subject, maps, seed=seed), subject, texts, rows, places=PLACES)
+        return found.set_index("instance").loc[rows].reset_index()
 
     maps = maps_of(subject, shown=shown, rankings=rankings, settings=asked)
     choose_from("ranking to judge", shown, maps.names)

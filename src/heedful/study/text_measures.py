@@ -7,8 +7,8 @@ Each is a measure of the workbench. Its rows have `instance` (the text's number 
 Axes: B texts, T words.
 """
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -20,7 +20,6 @@ from heedful.errors import UserError
 from heedful.study.measure import Measure
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
     from torch import Tensor
 
     from heedful.data.batches import Batch
@@ -68,13 +67,9 @@ def tau_gradient(run: "Run", corpus: Corpus, *, texts: int) -> pd.DataFrame:
 @_of_texts
 def tau_leave_one_out(run: "Run", corpus: Corpus, *, texts: int) -> pd.DataFrame:
     """Kendall's τ-b of attention with how far the output moves when a word is left out."""
-    from heedful.models.trace import probabilities
-    from heedful.trials.weights.divergence import total_variation
+    from heedful.trials.rankings.word_rankings import left_out_change
 
-    def moved(reader: Any) -> "Tensor":
-        return total_variation(probabilities(reader.each_out()), probabilities(reader.logits)[:, None])
-
-    return _tau(run, corpus, texts, moved)
+    return _tau(run, corpus, texts, left_out_change)
 
 
 @_of_texts
@@ -134,18 +129,12 @@ def heat_map_skill(run: "Run", corpus: Corpus, *, texts: int) -> pd.DataFrame:
 @_of_texts
 def adversary(run: "Run", corpus: Corpus, *, texts: int) -> pd.DataFrame:
     """How far (JSD, nats) other weights can be that move the output by at most ε = 0.01."""
-    import torch
-
-    from heedful.trials.weights.adversary import exact_adversary, is_exact
-    from heedful.trials.weights.ascent import ascent_adversary
+    from heedful.trials.weights.moved import farthest_weights
 
     def rows(batch: "Batch", first: int) -> dict[str, Any]:
-        trace = run.model.trace(batch)
-        exact = is_exact(trace)
-        found = exact_adversary(trace, EPSILON) if exact else ascent_adversary(trace, EPSILON, first=first)
-        several = trace.mask.flatten(1).sum(1).cpu() > 1
-        far = found.divergence.double().cpu().masked_fill(~several, torch.nan)
-        return {"value": far.numpy(), "bound": "" if exact else "at least"}
+        found = farthest_weights(run.model.trace(batch).numbered(first), epsilon=EPSILON)
+        bound = np.where(found["kind"] == "exact", "", "at least")
+        return {"value": found["divergence"].to_numpy(), "bound": bound}
 
     return _gathered(run, corpus, texts, rows)
 
@@ -186,28 +175,18 @@ def _tau(run: "Run", corpus: Corpus, texts: int, other: Callable[[Any], "Tensor"
 def _gathered(
     run: "Run", corpus: Corpus, texts: int, rows: "Callable[[Batch, int], dict[str, Any]]"
 ) -> pd.DataFrame:
-    parts = [
-        pd.DataFrame({"instance": numbers, **rows(batch, first)})
-        for numbers, batch, first in _batches(run, corpus, texts)
-    ]
-    return pd.concat(parts, ignore_index=True)
-
-
-def _batches(run: "Run", corpus: Corpus, texts: int) -> "Iterator[tuple[NDArray[np.int64], Batch, int]]":
-    """The numbers of the texts of a batch, the batch, and how many texts came before it."""
-    from dataclasses import replace
-
-    from heedful.data.batches import batches
     from heedful.training.texts_of_run import encode_for
-    from heedful.trials.stream import sample_rows
+    from heedful.trials.stream import sample_rows, tried
 
     part = _test(corpus)
     chosen = sample_rows(len(part), texts)
-    device, first = run.model.head.weight.device, 0
-    for batch in batches(encode_for(run.model, part.take(chosen)), token_budget=PLACES):
-        numbers = chosen[batch.rows]
-        yield numbers, replace(batch.to(device), rows=numbers), first
-        first += len(numbers)
+    few = encode_for(run.model, part.take(chosen))
+
+    def trial(batch: "Batch", first: int) -> pd.DataFrame:
+        return pd.DataFrame(rows(replace(batch, rows=chosen[batch.rows]), first))
+
+    found = tried(trial, run.model, few, np.arange(len(chosen)), places=PLACES)
+    return found.assign(instance=chosen[found["instance"]])
 
 
 def _test(corpus: Corpus) -> Corpus:

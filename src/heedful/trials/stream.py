@@ -176,6 +176,24 @@ def walk(
         yield batch_of(subject, texts, part)
 
 
+def tried(
+    trial: Trial,
+    subject: Subject,
+    texts: "EncodedTexts | Sequence[str]",
+    rows: NDArray[np.int64],
+    *,
+    places: int = PLACES,
+) -> "pandas.DataFrame":
+    """What a trial finds for the texts of these rows, in memory, by their numbers."""
+    import pandas
+
+    first, parts = 0, []
+    for batch in walk(subject, texts, rows, places=places):
+        parts.append(trial(batch, first).assign(instance=batch.rows))
+        first += len(batch)
+    return pandas.concat(parts).sort_values("instance", ignore_index=True)
+
+
 def lengths_of(texts: "EncodedTexts | Sequence[str]") -> NDArray[np.int64]:
     """About how many words (n,) each text has: only to put texts of like length together."""
     if isinstance(texts, EncodedTexts):

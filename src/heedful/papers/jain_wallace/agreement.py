@@ -47,7 +47,6 @@ if TYPE_CHECKING:
 
     from heedful.data.batches import Batch
     from heedful.papers.debate.stage import Held
-    from heedful.trials.erasure.rereading import Reader
 
 PAIRS = {
     ("attention", "gradient"): BLUE,
@@ -75,7 +74,7 @@ def agreement_rows(
     from heedful.trials.agreement.correlations import agreement
     from heedful.trials.erasure.rereading import Reader
     from heedful.trials.rankings.word_gradients import can_hold
-    from heedful.trials.rankings.word_rankings import attention, gradient, jain_wallace
+    from heedful.trials.rankings.word_rankings import attention, gradient, jain_wallace, left_out_change
     from heedful.trials.stream import sample_rows, texts_for, walk
 
     part = corpus.split(split)
@@ -106,15 +105,6 @@ def agreement_rows(
         about["decided_class"] = np.array(run.model.classes)[decided.numpy()]
         frames.append(pd.DataFrame({"first": first, "second": second, **about, **own, **beside}))
     return pd.concat(frames, ignore_index=True)
-
-
-def left_out_change(reader: "Reader") -> "Tensor":
-    """The total variation distance (B,T) of the output without each single word; 0 on padding."""
-    from heedful.models.trace import probabilities
-    from heedful.trials.weights.divergence import total_variation
-
-    moved = total_variation(probabilities(reader.each_out()), probabilities(reader.logits)[:, None])
-    return moved.masked_fill(~reader.batch.mask, 0)
 
 
 def measure(bench: Bench, trainings: Trainings) -> Tables:

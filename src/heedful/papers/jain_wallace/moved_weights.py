@@ -28,17 +28,14 @@ def moved_rows(
     measure: "Callable[[Trace], pd.DataFrame]",
 ) -> pd.DataFrame:
     """What a measure of a trace finds, by the text's number in the split (`instance`)."""
-    from heedful.trials.stream import sample_rows, texts_for, trace_trial, walk
+    from heedful.trials.stream import sample_rows, texts_for, trace_trial, tried
 
     part = corpus.split(split)
     rows = sample_rows(len(part), limit, seed=seed)
-    trial = trace_trial(run.model, measure)
-    first, frames = 0, []
-    for batch in walk(run.model, texts_for(run.model, part.take(rows)), np.arange(len(rows))):
-        frames.append(trial(batch, first).assign(instance=rows[batch.rows]))
-        first += len(batch)
-    table = pd.concat(frames).sort_values("instance", ignore_index=True)
-    return table.assign(decided_class=np.array(run.model.classes)[table["decided"].to_numpy()])
+    texts = texts_for(run.model, part.take(rows))
+    table = tried(trace_trial(run.model, measure), run.model, texts, np.arange(len(rows)))
+    decided = np.array(run.model.classes)[table["decided"].to_numpy()]
+    return table.assign(instance=rows[table["instance"]], decided_class=decided)
 
 
 def most_texts(

@@ -108,22 +108,13 @@ def _sampled(name: str, bench: Bench) -> str:
 
 def erasure_rows(run: "Run", corpus: Corpus, *, most: int | None = None, seed: int = 0) -> pd.DataFrame:
     """A measure: the rows of the test split, or of `most` of its texts, drawn by the seed."""
-    from heedful.data.batches import make_batch, plan_batches
     from heedful.training.texts_of_run import encode_for
-    from heedful.trials.stream import PLACES, sample_rows
+    from heedful.trials.stream import sample_rows, tried
     from heedful.trials.streamed_trials import layer_trial
 
     test = corpus.split("test")
     chosen = sample_rows(len(test), most, seed=seed)
-    texts = encode_for(run.model, test)
-    trial = layer_trial(run.model, RANKINGS, seed=seed)
-    device = next(run.model.parameters()).device
-    first, parts = 0, []
-    for part in plan_batches(texts.lengths[chosen], token_budget=PLACES):
-        batch = make_batch(texts, chosen[part]).to(device)
-        parts.append(trial(batch, first).assign(instance=chosen[part]))
-        first += len(part)
-    return pd.concat(parts).sort_values("instance", ignore_index=True)
+    return tried(layer_trial(run.model, RANKINGS, seed=seed), run.model, encode_for(run.model, test), chosen)
 
 
 def rows_of(bench: Bench, models: tuple[str, ...] = MODELS) -> pd.DataFrame:

@@ -19,6 +19,7 @@ from heedful.data.batches import Batch
 from heedful.errors import UserError, choose_from
 from heedful.models.classifier import dot_score
 from heedful.models.subject import Subject, What, gives
+from heedful.models.trace import probabilities
 from heedful.trials.erasure.linear_votes import in_numpy
 from heedful.trials.erasure.rereading import Reader
 from heedful.trials.rankings import layer_rankings as layer
@@ -32,6 +33,7 @@ from heedful.trials.rankings.word_gradients import (
     gradient_times_input,
     integrated_gradients,
 )
+from heedful.trials.weights.divergence import total_variation
 
 
 def attention(reader: Reader, *, seed: int = 0) -> Tensor:
@@ -70,6 +72,12 @@ def leave_one_out(reader: Reader, *, seed: int = 0) -> Tensor:
     alone = reader.each_out()  # (B,T,K)
     fall = reader.lead(reader.logits)[:, None] - reader.lead(alone.transpose(0, 1)).T
     return fall.masked_fill(~reader.batch.mask, 0)
+
+
+def left_out_change(reader: Reader) -> Tensor:
+    """The total variation distance (B,T) of the output without each single word; 0 on padding."""
+    moved = total_variation(probabilities(reader.each_out()), probabilities(reader.logits)[:, None])
+    return moved.masked_fill(~reader.batch.mask, 0)
 
 
 def by_lime(reader: Reader, *, seed: int = 0) -> Doubted:
