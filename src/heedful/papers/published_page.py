@@ -4,17 +4,20 @@ A page has blocks `<!-- made: KIND NAME -->` … `<!-- end -->`, and what is bet
 
 summary NAME    the experiment's own summary, all parts that are published
 claims NAME     its claims, with outcome, effect and what was asked
+counts PAPER    how many claims of each of the paper's experiments hold, and over how many seeds
 
 Until an experiment is published, its block keeps what stands there, of a run whose folder is not kept.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 import pandas as pd
 
 from heedful.errors import choose_from
-from heedful.papers import experiment
+from heedful.papers import PAPERS, experiment
+from heedful.records.interval import OUTCOMES
 from heedful.study.learnt import TABLE
 from heedful.study.published import Published, joined
 
@@ -26,7 +29,9 @@ def fill_page(page: str, published: Sequence[Published]) -> str:
 
     def made(block: re.Match[str]) -> str:
         head, kind, name, before, end = block.groups()
-        choose_from("kind of block", kind, ("summary", "claims"))
+        choose_from("kind of block", kind, ("summary", "claims", "counts"))
+        if kind == "counts":
+            return "\n".join([head.rstrip(), "", *_counts(name, published), "", end])
         parts = [one for one in published if one.name == name]
         if before.strip() and not parts:
             return block[0]
@@ -59,6 +64,19 @@ def _cell(value: object) -> str:
             return "–" if value != value else f"{value:,.0f}"
         return f"{value:.1f}" if abs(value) >= 10 else f"{value:.3g}"
     return str(value)
+
+
+def _counts(paper: str, published: Sequence[Published]) -> list[str]:
+    rows: list[tuple[str, ...]] = []
+    for name in PAPERS[paper]:
+        parts = [one for one in published if one.name == name]
+        claims = [claim for one in parts for claim in one.claims(experiment(name))]
+        if claims:
+            outcomes = Counter(claim.outcome for claim in claims)
+            seeds = max(claim.effect.seeds for claim in claims) if TABLE in parts[0].tables else "none"
+            rows.append((f"`{name}`", str(seeds), *(str(outcomes[outcome]) for outcome in OUTCOMES)))
+    total = [str(sum(int(row[place]) for row in rows)) for place in (2, 3, 4)]
+    return table(("experiment", "seeds", *OUTCOMES), [*rows, ("all", "", *total)])
 
 
 def _claims(parts: Sequence[Published]) -> list[str]:
