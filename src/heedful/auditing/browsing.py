@@ -23,7 +23,6 @@ from heedful.auditing.names import NOBODY, no_word_decides, shown_names
 from heedful.auditing.questions.adversary import EPSILON
 from heedful.auditing.reading import maps_of
 from heedful.data.batches import Batch
-from heedful.data.vocabulary import UNKNOWN_ID
 from heedful.models.subject import Subject, gives, traceable
 from heedful.models.trace import Trace, decisions, probabilities
 from heedful.trials.erasure.erased import logits_without
@@ -35,6 +34,7 @@ from heedful.trials.rankings.layer_rankings import order_of
 from heedful.trials.rankings.regressions import REGRESSIONS
 from heedful.trials.stream import batch_of
 from heedful.trials.weights.adversary import exact_adversary
+from heedful.understanding.one_text import known_words
 
 MOST, MOST_WORDS, STEPS = 300, 25_000, 60
 SHARES = {"best": 0.2, "worst": 0.25, "wrong": 0.25}  # of the texts kept; the rest are typical
@@ -171,7 +171,7 @@ def entries_of(
         counts = trace.item_counts.clamp(max=STEPS - 1).tolist()
         ranked = [order[row, :count].tolist() for row, count in enumerate(counts)]
         paths = _paths(trace, ranked), _paths(trace, [items.tolist() for items in small.items])
-    shares = probabilities(reader.logits)
+    shares, known = probabilities(reader.logits), known_words(subject, batch)
     for row in range(len(batch)):
         assert batch.words is not None
         words = batch.words[row]
@@ -183,7 +183,7 @@ def entries_of(
             "unread": int(words.unread),
             "unread_tail": bool(words.unread),
             "read": there,
-            "known": _known(subject, batch, row, count),
+            "known": known[row, :count].tolist(),
             "decided": int(reader.decided[row]),
             "probabilities": [float(f"{share:.6g}") for share in shares[row].tolist()],  # 0.99996 is not 1
             "weights": None
@@ -249,15 +249,6 @@ def _smallest(small: SmallSets, row: int) -> dict[str, Any] | None:
     if int(small.sizes[row]) < 1:
         return None
     return {"words": small.items[row].tolist(), "to": int(small.to_class[row])}
-
-
-def _known(subject: Subject, batch: Batch, row: int, count: int) -> list[bool]:
-    if (
-        not hasattr(subject, "vocabulary")
-        or getattr(getattr(subject, "settings", None), "encoder", "") == "pretrained"
-    ):
-        return [True] * count
-    return (batch.ids[row, :count] != UNKNOWN_ID).tolist()
 
 
 def _gaps(text: str, starts: NDArray, ends: NDArray) -> list[str]:

@@ -19,7 +19,6 @@ from heedful.data.batches import Batch
 from heedful.data.vocabulary import UNKNOWN_ID
 from heedful.errors import UserError, choose_from
 from heedful.files import write_atomically
-from heedful.models.classifier import FlatClassifier
 from heedful.models.subject import Subject, gives
 from heedful.models.trace import Trace, decisions, probabilities
 from heedful.models.word_attention import sum_by_item, word_attention, words_read
@@ -162,7 +161,7 @@ def read_text(subject: Subject, text: str) -> Explanation:
             words.ends,
             attention,
             polarity,
-            _known(subject, batch),
+            known_words(subject, batch)[0].tolist(),
             read,
             strict=True,
         )
@@ -207,10 +206,11 @@ def read_words(
     return attention[0].tolist(), speaks, read[0].tolist()
 
 
-def _known(subject: Subject, batch: Batch) -> list[bool]:
-    if isinstance(subject, FlatClassifier) and subject.settings.encoder == "pretrained":
-        return [True] * len(batch.ids[0])  # it cuts any word into pieces that it knows
-    return (batch.ids[0] != UNKNOWN_ID).tolist()
+def known_words(subject: Subject, batch: Batch) -> Tensor:
+    """Which words (B,T) a model knows: one that cuts words into pieces knows any."""
+    pieces = getattr(getattr(subject, "settings", None), "encoder", "") == "pretrained"
+    whole = hasattr(subject, "vocabulary") and not pieces
+    return batch.ids != UNKNOWN_ID if whole else torch.ones_like(batch.mask)
 
 
 def _margins(trace: Trace, decided: int) -> Tensor | None:

@@ -5,7 +5,7 @@ is cut into other batches. A hash (the finaliser of splitmix64; Steele, Lea & Fl
 not a running generator.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +38,21 @@ def chance_of(batch: Batch, seed: int, *, sample: int = 0, each: int = 1) -> NDA
     With `each` a word has several in a row, so more padding only adds numbers at the end.
     """
     return _numbers(seed, sample, np.asarray(batch.rows), batch.mask.shape[1] * each)
+
+
+def falling(
+    scores: NDArray[np.float64], there: NDArray[np.bool_], drawn: Callable[[], NDArray[np.float64]]
+) -> NDArray[np.int64]:
+    """Places (B,N) by descending score, ties by the chance `drawn` (B,N), what is not there last."""
+    # Not NaN, which NumPy would sort last too, but without its fast way.
+    keys = np.where(there, -scores, np.inf)
+    order = keys.argsort(1)
+    ranked = np.take_along_axis(keys, order, 1)
+    tied = ((ranked[:, 1:] == ranked[:, :-1]) & (ranked[:, 1:] < np.inf)).any(1)
+    tied |= (there & (keys == np.inf)).any(1)  # a score of −∞ still comes before what is not there
+    if tied.any():
+        order[tied] = np.lexsort((drawn()[tied], keys[tied], ~there[tied]), axis=1)
+    return order
 
 
 def _numbers(seed: int, sample: int, instances: NDArray[np.int64], items: int) -> NDArray[np.float64]:

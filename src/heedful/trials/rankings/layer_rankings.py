@@ -8,6 +8,7 @@ Axes: B instances, R rows of weights, T slots, N items, K classes.
 
 import math
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import torch
@@ -18,7 +19,7 @@ from heedful.errors import UserError, choose_from
 from heedful.models.trace import Trace, probabilities
 from heedful.trials.erasure.forwards import check_head
 from heedful.trials.erasure.linear_votes import bias_of, chunks, in_numpy, token_logits
-from heedful.trials.rankings.chance import chance
+from heedful.trials.rankings.chance import chance, falling
 from heedful.trials.rankings.ranking import Ranking
 
 _LEAST = 1e-12  # of a random weight before it is normalised
@@ -148,16 +149,8 @@ def order_of(
     `scores` is whatever `scores_of` takes: a name, a function, or an array.
     """
     present = in_numpy(trace.present)
-    falling = -in_numpy(scores_of(scores, trace, seed=seed, first=first))
-    # Not NaN, which NumPy would sort last too, but without its fast way.
-    keys = np.where(present, falling, np.inf)
-    order = keys.argsort(1)
-    ranked = np.take_along_axis(keys, order, 1)
-    tied = ((ranked[:, 1:] == ranked[:, :-1]) & (ranked[:, 1:] < np.inf)).any(1)
-    tied |= (present & (falling == np.inf)).any(1)  # a score of −∞ still comes before what is not there
-    if tied.any():
-        drawn = chance(seed, keys.shape, first=first)[tied]
-        order[tied] = np.lexsort((drawn, keys[tied], ~present[tied]), axis=1)
+    own = in_numpy(scores_of(scores, trace, seed=seed, first=first))
+    order = falling(own, present, partial(chance, seed, present.shape, first=first))
     return torch.from_numpy(order).to(trace.weights.device)
 
 

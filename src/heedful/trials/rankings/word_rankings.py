@@ -9,8 +9,8 @@ Axes: B texts, T words.
 """
 
 from collections.abc import Sequence
+from functools import partial
 
-import numpy as np
 import torch
 from numpy.typing import ArrayLike
 from torch import Tensor
@@ -23,7 +23,7 @@ from heedful.models.trace import probabilities
 from heedful.trials.erasure.linear_votes import in_numpy
 from heedful.trials.erasure.rereading import Reader
 from heedful.trials.rankings import layer_rankings as layer
-from heedful.trials.rankings.chance import chance_of
+from heedful.trials.rankings.chance import chance_of, falling
 from heedful.trials.rankings.ranking import Ranking
 from heedful.trials.rankings.regressions import REGRESSIONS, lime, shapley
 from heedful.trials.rankings.word_gradients import (
@@ -199,16 +199,8 @@ def scores_with(
 
 def word_order(scores: Tensor, batch: Batch, *, seed: int = 0) -> Tensor:
     """Places of words (B,T) by descending score, ties by seeded chance, padding last."""
-    real = in_numpy(batch.mask)
-    falling = -in_numpy(scores.double())
-    keys = np.where(real, falling, np.inf)
-    order = keys.argsort(1)
-    ranked = np.take_along_axis(keys, order, 1)
-    tied = ((ranked[:, 1:] == ranked[:, :-1]) & (ranked[:, 1:] < np.inf)).any(1)
-    tied |= (real & (falling == np.inf)).any(1)  # a score of −∞ still comes before padding
-    if tied.any():
-        drawn = chance_of(batch, seed)[tied]
-        order[tied] = np.lexsort((drawn, keys[tied], ~real[tied]), axis=1)
+    drawn = partial(chance_of, batch, seed)
+    order = falling(in_numpy(scores.double()), in_numpy(batch.mask), drawn)
     return torch.from_numpy(order).to(batch.mask.device)
 
 
