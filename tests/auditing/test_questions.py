@@ -1,7 +1,9 @@
 """Every question from rows made by hand: its findings, its words, every outcome, and when it is not asked."""
 
 import math
+import re
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 from typing import ClassVar
 
@@ -60,11 +62,18 @@ def test_the_questions_are_told_apart_and_the_first_alone_decides():
         "foretells", "top", "agreement", "adversary", "needed", "head",
         "stable", "noise", "dropout", "halves", "labels",
     ]  # fmt: skip
-    assert [one.decides for one in QUESTIONS] == [True] + [False] * 10
+    assert [number for number, one in enumerate(QUESTIONS) if one.decides] == [0]
     assert all(one.asks.endswith("?") for one in QUESTIONS)
     titles = [one.figure_title for one in QUESTIONS if one.figure is not None]
     assert len(set(titles)) == len(titles) == 9
     assert all(titles)
+
+
+def test_the_docs_list_these_questions_in_this_order():
+    page = (Path(__file__).parents[2] / "docs" / "audit.md").read_text(encoding="utf-8")
+    listed = re.findall(r"^\| (\d+) \| (.+?)( \*)? \|", page, flags=re.MULTILINE)
+    asked = [(one.asks, " *" * one.of_others) for one in QUESTIONS]
+    assert listed == [(str(number), *one) for number, one in enumerate(asked, start=1)]
 
 
 def test_answers_are_read_again_as_they_were_written():
