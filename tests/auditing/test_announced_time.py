@@ -9,6 +9,7 @@ from heedful.auditing.asking import Asking
 from heedful.auditing.audited import open_subject
 from heedful.auditing.plan import AuditSettings, make_plan
 from heedful.data import load_data
+from heedful.study.forecast import Probe
 from heedful.training import train
 
 
@@ -69,6 +70,22 @@ def test_one_very_long_text_is_tried_alone_and_pads_no_other(audited, tmp_path, 
         trying.stream("x", lambda batch, first: read.append(batch.mask.shape), plan.pool)
     assert len(read) > 2
     assert all(texts == 1 or texts * words <= 64 for texts, words in read)
+
+
+def test_a_training_for_an_audit_is_tried_as_one_of_a_study_on_the_threads_that_are_here(
+    corpus, tmp_path, monkeypatch
+):
+    tried = []
+
+    def seconds(self, model, training, *, threads=1):
+        tried.append((self.corpus.name, training.epochs, threads))
+        return 100.0
+
+    monkeypatch.setattr(Probe, "seconds", seconds)
+    asked = AuditSettings(seeds=3)
+    said = forecast.promise(corpus, asked, model="dp", folder=tmp_path / "audit", out=None, epochs=7)
+    assert tried == [(corpus.name, 7, None)]
+    assert "Training takes about 2 min, and 3 more trainings" in said[1]
 
 
 @pytest.mark.parametrize(("limit", "said"), [(29, True), (30, False)])

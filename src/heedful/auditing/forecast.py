@@ -1,4 +1,4 @@
-"""About how long an audit takes, said before it begins: one trial of a few texts, and of a short training."""
+"""About how long an audit takes, said before it begins, from a trial of a few texts."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -25,16 +25,13 @@ from heedful.auditing.rule import Thresholds
 from heedful.data.corpus import Corpus
 from heedful.drawing import new_figure, save_figure, styled
 from heedful.models.building import Classifier
-from heedful.models.settings import ModelSettings
 from heedful.records.wording import lasting
-from heedful.training.from_corpus import train_run
+from heedful.study.forecast import one_training
 from heedful.training.presets import prepare
 from heedful.training.run import RESULT
-from heedful.training.settings import TrainingSettings
 from heedful.trials.erasure.random_deletions import LONGEST, counts_of
 from heedful.trials.stream import Trial, batch_of, lengths_of, planned
 
-FEW = {"train": 256, "dev": 64, "test": 64}  # texts of a short training
 TRIED, TRIED_CLOSED = 3, 24  # texts that are read many times to see how long it takes
 TRIED_STEPS = 15  # of a question that goes by steps: they take about as long for few texts as for all
 TRIED_OTHERS = 64  # texts of our own models that the other questions are tried on
@@ -53,7 +50,7 @@ def promise(
     if out is not None and (out / RESULT).exists():
         return [f"{line}{folder / PAGE}. It is trained already: {out}."]
     settings, training = prepare(model, {"seed": asked.seed, **changes})
-    seconds = training_seconds(corpus, settings, training)
+    seconds = one_training(corpus, settings, training, threads=None)
     again = len(_trainings(folder, asked, training.seed, settings.control))
     more = (
         f", and {again} more trainings for questions about it about {lasting(again * seconds)}"
@@ -215,20 +212,6 @@ class Trying(Asking):
         yield  # what is tried is no part of the audit's own times
 
 
-def training_seconds(corpus: Corpus, model: ModelSettings, training: TrainingSettings) -> float:
-    """Of the training: two epochs on a few texts (the first one compiles and allocates), scaled by length.
-
-    A training that stops early takes less.
-    """
-    chosen = {name: _some(corpus, name, count) for name, count in FEW.items()}
-    sample = corpus.take(np.concatenate(list(chosen.values())))
-    run = train_run(sample, model=model, training=replace(training, epochs=2, min_count=1))
-    epochs = run.history[run.history["kind"] == "epoch"]["seconds"]
-    tried = sum(len(corpus.texts[row]) for row in chosen["train"])
-    longer = sum(len(text) for text in corpus.split("train").texts) / max(1, tried)
-    return training.epochs * float(epochs.iloc[-1]) * longer
-
-
 def _trainings(folder: Path, settings: AuditSettings, seed: int, control: str) -> list[str]:
     """The models that must still be trained again, as their runs are named."""
     names = ["uniform"] if settings.uniform and control == "none" else []
@@ -257,11 +240,3 @@ def _words_read(lengths: NDArray[np.int64], maps: Maps) -> NDArray[np.float64]:
     """About how many words of texts of such lengths are read by their deletions."""
     reads = counts_of(lengths, per_word=maps.per_word, most=maps.most).astype(np.float64)
     return lengths * reads * (0.5 if maps.how == "delete" else 1.0)
-
-
-def _some(corpus: Corpus, split: str, count: int) -> NDArray[np.int64]:
-    """Rows of a split, evenly over its classes."""
-    rows = np.flatnonzero(corpus.splits == split)
-    ordered = rows[np.argsort(corpus.labels[rows], kind="stable")]
-    places = np.linspace(0, len(rows) - 1, min(count, len(rows))).round().astype(np.int64)
-    return ordered[np.unique(places)] if len(rows) else rows

@@ -14,7 +14,7 @@ from heedful.auditing.asking import Asking, Progress, Say
 from heedful.auditing.audited import label_reading, open_subject
 from heedful.auditing.browsing import choose, instances
 from heedful.auditing.folded import FoldedAsking, ask_folds, fold_corpora, said
-from heedful.auditing.forecast import announce, promise, too_long, training_seconds
+from heedful.auditing.forecast import announce, promise, too_long
 from heedful.auditing.groups import read_groups
 from heedful.auditing.names import named
 from heedful.auditing.own_rankings import own_rankings
@@ -35,6 +35,7 @@ from heedful.models.subject import forgetting, gives, remembering
 from heedful.records import Estimate, Finding, wilson_interval
 from heedful.records.manifest import MANIFEST, file_digest, write_manifest
 from heedful.records.wording import in_percent, lasting
+from heedful.study.forecast import one_training
 from heedful.study.kept_runs import trained_once
 from heedful.training.opening import HUB, Asked, is_of_hub, is_of_transformers
 from heedful.training.presets import prepare
@@ -177,7 +178,7 @@ def audit_folds(
 ) -> Audit:
     """Train a model for each fold of the texts, and judge each text by the one that has not seen it."""
     fold_of, corpora = fold_corpora(corpus, asked.folds, seed=asked.seed)
-    seconds = training_seconds(corpora[0], *prepare(model, {"seed": asked.seed}))
+    seconds = one_training(corpora[0], *prepare(model, {"seed": asked.seed}), threads=None)
     say(said(asked.folds))
     taken = lasting(asked.folds * seconds)
     say(f"{corpus.name}: {asked.folds} trainings take about {taken} (tried on a few texts).")

@@ -18,7 +18,7 @@ from heedful.data.corpus import Corpus
 from heedful.data.synthetic import data_one
 from heedful.errors import UserError
 from heedful.study.engines import LOCAL
-from heedful.study.forecast import Probe
+from heedful.study.forecast import one_training
 from heedful.study.grid import Study
 from heedful.study.sweep import run_study
 from heedful.training.presets import prepare
@@ -103,7 +103,7 @@ def _swept(study: Study, workers: int, scheduler: str | None) -> tuple[pd.DataFr
 def _epochs(corpus: Corpus, seconds: float) -> int:
     """So many epochs that a training takes about so long here."""
     model, training = prepare(MODEL, {**SETTINGS, "epochs": 1})
-    return max(1, round(seconds / Probe(corpus, model, training).seconds(model, training)))
+    return max(1, round(seconds / one_training(corpus, model, training)))
 
 
 def _write(corpus: Corpus, path: Path) -> None:

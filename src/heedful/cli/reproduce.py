@@ -99,20 +99,13 @@ def reproduce(
 
 def _list(known: "Sequence[Experiment]", as_json: bool) -> None:
     if as_json:
-        rows = [
-            {"name": one.name, "title": one.title, "source": one.source, "minutes": one.minutes}
-            for one in known
-        ]
+        rows = [{"name": one.name, "title": one.title, "source": one.source} for one in known]
         print_json({"schema": SCHEMA, "experiments": rows})
         return
     print_table(
-        "Experiments (`heedful reproduce NAME`), and about how many minutes they take, --quick or in full",
-        ["name", "what, and where", "quick", "full"],
-        [
-            [one.name, f"{one.title}. {one.source}", *(f"{minutes:g}" for minutes in one.minutes)]
-            for one in known
-        ],
-        right=["quick", "full"],
+        "Experiments (`heedful reproduce NAME`); about how long the trainings take is said before they begin",
+        ["name", "what, and where"],
+        [[one.name, f"{one.title}. {one.source}"] for one in known],
         whole=["name"],
     )
 

@@ -37,7 +37,6 @@ class Experiment:
     measure: Callable[[Bench], Tables]
     claims: Callable[[Tables], Iterable[Claim]] = lambda tables: ()
     figures: Mapping[str, Draw] = field(default_factory=dict)  # by the names of their files
-    minutes: tuple[float, float] = (1, 10)  # about, on two cores: quick and full
 
     def draw(self, done: "Reproduction") -> list[Path]:
         """Draw the figures into the folder of what came of it, each as PNG, SVG and PDF."""

@@ -67,20 +67,30 @@ class Probe:
             keep_texts=model.encoder == "pretrained",
         )
 
-    def seconds(self, model: ModelSettings, training: TrainingSettings) -> float:
-        """About what one training takes on the whole corpus."""
+    def seconds(self, model: ModelSettings, training: TrainingSettings, *, threads: int | None = 1) -> float:
+        """About what one training takes on the whole corpus.
+
+        Processes of a study have one thread; without a number there are as many as torch has here.
+        """
         drawn = replace(model, embedding_source="uniform")  # where vectors start costs no time
         built = build_model(drawn, self.vocabulary, self.corpus.label_names, rules=self.rules)
-        threads = torch.get_num_threads()
-        torch.set_num_threads(1)  # as the processes have that will train
+        before = torch.get_num_threads()
+        torch.set_num_threads(threads or before)
         try:
             # The first epoch warms up: memory is fetched, and a kernel perhaps compiled.
             # A rate at which the loss explodes is the cell's own failure, and costs no other time.
             tried = replace(training, epochs=2, patience=None, rate=min(training.rate, 1e-3))
             history = fit(built, self.texts, self.texts, settings=tried)
         finally:
-            torch.set_num_threads(threads)
+            torch.set_num_threads(before)
         return float(history[-1]["seconds"]) * self.words / len(self.texts.ids) * training.epochs
+
+
+def one_training(
+    corpus: Corpus, model: ModelSettings, training: TrainingSettings, *, threads: int | None = 1
+) -> float:
+    """About how many seconds one training takes."""
+    return Probe(corpus, model, training).seconds(model, training, threads=threads)
 
 
 def training_seconds(study: Study, cells: Sequence[Cell], corpora: Mapping[str, Corpus]) -> list[float]:
@@ -97,7 +107,7 @@ def training_seconds(study: Study, cells: Sequence[Cell], corpora: Mapping[str, 
             placed = study.place(model)
             known[kind] = math.nan
             with suppress(UserError):
-                known[kind] = Probe(corpora[cell.corpus], placed, training).seconds(placed, training)
+                known[kind] = one_training(corpora[cell.corpus], placed, training)
         found.append(known[kind])
     return found
 

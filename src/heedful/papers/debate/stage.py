@@ -59,7 +59,6 @@ class Stage:
         paper: str,
         *,
         place: str = "",
-        minutes: tuple[float, float],
         published: bool = False,
         **asked: Any,
     ) -> Experiment:
@@ -75,7 +74,7 @@ class Stage:
             return self.measure(bench, trainings)
 
         name, source = f"{paper}-{self.name}", self.source + place
-        return Experiment(name, self.title, source, measure, self.claims, self.figures, minutes)
+        return Experiment(name, self.title, source, measure, self.claims, self.figures)
 
     def on(self, trainings: Trainings) -> Experiment:
         """The stage on these trainings, with a table of its findings."""

@@ -177,5 +177,4 @@ EXPERIMENT = Experiment(
     measure,
     claims,
     {"exactness-adversary": draw_shortfalls},
-    (1, 240),
 )

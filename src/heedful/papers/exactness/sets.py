@@ -163,5 +163,4 @@ EXPERIMENT = Experiment(
     measure,
     claims,
     {"exactness-sets": optimality},
-    (1, 120),
 )

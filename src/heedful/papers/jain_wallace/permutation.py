@@ -142,4 +142,4 @@ STAGE = Stage(
     {"jain-wallace-permutation": permutation_figure},
     asks=("trace",),
 )
-EXPERIMENT = STAGE.in_paper("jain-wallace", place=": Figure 6", published=True, minutes=(1, 210))
+EXPERIMENT = STAGE.in_paper("jain-wallace", place=": Figure 6", published=True)

@@ -65,5 +65,4 @@ EXPERIMENT = Experiment(
     "Test accuracy of the six architectures",
     paper("Table 3"),
     measure,
-    minutes=(8, 240),
 )

@@ -209,15 +209,14 @@ def _table(axis: "Axes", rows: pd.DataFrame) -> None:
 
 
 EXPERIMENTS = {
-    name: Experiment(name, title, paper(place), measured, claims, {name: contingency}, minutes)
-    for name, title, place, measured, claims, minutes in (
+    name: Experiment(name, title, paper(place), measured, claims, {name: contingency})
+    for name, title, place, measured, claims in (
         (
             "serrano-smith-table2",
             "Decision flips by the most attended item and by a random other one, HANrnn",
             "Table 2",
             partial(measure, models=("han-rnn",)),
             flip_claims,
-            (3, 70),
         ),
         (
             "serrano-smith-fig9",
@@ -225,7 +224,6 @@ EXPERIMENTS = {
             "Fig. 9",
             measure,
             lambda tables: chain(flip_claims(tables), family_claims(tables)),
-            (8, 240),
         ),
         (
             "serrano-smith-fig12",
@@ -233,7 +231,6 @@ EXPERIMENTS = {
             "Fig. 12",
             partial(measure, ranking="gradient"),
             gradient_top_claims,
-            (8, 240),
         ),
         (
             "serrano-smith-fig13",
@@ -241,7 +238,6 @@ EXPERIMENTS = {
             "Fig. 13",
             partial(measure, ranking="product"),
             product_top_claims,
-            (8, 240),
         ),
     )
 }

@@ -301,8 +301,8 @@ def all_js_claims(tables: Tables) -> Iterator[Claim]:
 
 
 EXPERIMENTS = {
-    name: Experiment(name, title, paper(place), measured, claims, {name: figure}, minutes)
-    for name, title, place, measured, claims, figure, minutes in (
+    name: Experiment(name, title, paper(place), measured, claims, {name: figure})
+    for name, title, place, measured, claims, figure in (
         (
             "serrano-smith-fig3",
             "ΔJS against Δα, HANrnn",
@@ -310,7 +310,6 @@ EXPERIMENTS = {
             HAN_RNN,
             js_claims,
             js_against_weight,
-            (3, 70),
         ),
         (
             "serrano-smith-fig4",
@@ -319,7 +318,6 @@ EXPERIMENTS = {
             HAN_RNN,
             negative_claims,
             negatives_by_weight,
-            (3, 70),
         ),
         (
             "serrano-smith-fig7",
@@ -328,7 +326,6 @@ EXPERIMENTS = {
             measure,
             all_js_claims,
             js_against_weight,
-            (8, 240),
         ),
         (
             "serrano-smith-fig8",
@@ -337,7 +334,6 @@ EXPERIMENTS = {
             measure,
             negative_claims,
             negatives_by_weight,
-            (8, 240),
         ),
     )
 }

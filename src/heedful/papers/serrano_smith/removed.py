@@ -468,8 +468,8 @@ def _claims(*parts: Callable[[Tables], Iterable[Claim]]) -> Callable[[Tables], I
 
 
 EXPERIMENTS = {
-    name: Experiment(name, title, paper(place), measured, claims, {name: figure}, minutes)
-    for name, title, place, measured, claims, figure, minutes in (
+    name: Experiment(name, title, paper(place), measured, claims, {name: figure})
+    for name, title, place, measured, claims, figure in (
         (
             "serrano-smith-fig5",
             "Items removed before the first flip, three architectures with an encoder",
@@ -477,7 +477,6 @@ EXPERIMENTS = {
             partial(measure, models=("han-rnn", "flan-rnn", "flan-conv")),
             _claims(encoder_claims, late_claims),
             fractions,
-            (6, 150),
         ),
         (
             "serrano-smith-fig6",
@@ -486,7 +485,6 @@ EXPERIMENTS = {
             partial(measure, models=BARE),
             bare_claims,
             fractions,
-            (2, 50),
         ),
         (
             "serrano-smith-fig10",
@@ -495,7 +493,6 @@ EXPERIMENTS = {
             measure,
             _claims(encoder_claims, late_claims, bare_claims, context_claims),
             fractions,
-            (8, 240),
         ),
         (
             "serrano-smith-fig11",
@@ -504,7 +501,6 @@ EXPERIMENTS = {
             partial(measure, quantity="mass"),
             mass_claims,
             masses,
-            (8, 240),
         ),
     )
 }

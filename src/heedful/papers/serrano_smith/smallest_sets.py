@@ -166,5 +166,4 @@ EXPERIMENT = Experiment(
     measure,
     exact_claims,
     {"serrano-smith-exact": optimality},
-    (8, 240),
 )

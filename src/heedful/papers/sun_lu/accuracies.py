@@ -273,5 +273,4 @@ EXPERIMENT = Experiment(
     measure,
     claims,
     figures={"sun-lu-table2": draw_accuracies},
-    minutes=(1, 3500),
 )

@@ -159,5 +159,4 @@ EXPERIMENT = Experiment(
     measure,
     claims,
     figures={"sun-lu-contextual": draw_contextual},
-    minutes=(4, 60),
 )

@@ -163,7 +163,6 @@ EXPERIMENTS = {
             measure_sizes,
             claim_sizes,
             figures={"sun-lu-table1": draw_sizes},
-            minutes=(1, 1),
         ),
         Experiment(
             "sun-lu-s-table1",
@@ -172,7 +171,6 @@ EXPERIMENTS = {
             measure_types,
             claim_types,
             figures={"sun-lu-s-table1": draw_types},
-            minutes=(1, 1),
         ),
     )
 }

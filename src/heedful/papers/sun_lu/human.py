@@ -271,5 +271,4 @@ EXPERIMENT = Experiment(
     measure,
     claims,
     figures={"sun-lu-human": draw_human},
-    minutes=(2, 60),
 )

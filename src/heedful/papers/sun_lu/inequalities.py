@@ -103,5 +103,4 @@ EXPERIMENT = Experiment(
     measure,
     claims,
     figures={"sun-lu-inequalities": draw_inequalities},
-    minutes=(2, 8),
 )

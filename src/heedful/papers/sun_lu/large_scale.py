@@ -124,7 +124,6 @@ EXPERIMENT = word_scores.experiment(
     "A large λ on SST, and three classes",
     "§5, Fig. 3",
     (Shown("sst", scale=100), Shown("20news-2", scores="attention")),
-    (1, 3),
     measured=measure,
     judged=claims,
 )

@@ -85,5 +85,4 @@ EXPERIMENT = Experiment(
     measure,
     claims,
     figures={"sun-lu-s-fig13": draw_local_and_global},
-    minutes=(3, 25),
 )

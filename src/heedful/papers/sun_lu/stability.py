@@ -263,5 +263,4 @@ EXPERIMENT = Experiment(
     measure,
     claims,
     figures={"sun-lu-stability": draw_stability},
-    minutes=(1, 3),
 )

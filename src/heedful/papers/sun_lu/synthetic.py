@@ -302,7 +302,6 @@ def _experiment(
     judge: Judge,
     panels: Mapping[str, courses.Rows],
     quantities: Sequence[str],
-    minutes: tuple[float, float],
     draw: Draw = draw_courses,
 ) -> Experiment:
     source = f"Sun & Lu (2020), supplement {section}, Fig. {number}"
@@ -319,32 +318,23 @@ def _experiment(
         measure if panels else measure_skew,
         lambda tables: judge(tables["moments"], source),
         {name: draw},
-        minutes,
     )
 
 
 EXPERIMENTS = {
     one.name: one
     for one in (
-        _experiment(1, "Dot-products of vectors during training", "B.1", trends, RANGES, ["omega"], (1, 9)),
-        _experiment(2, "Dot-products by pair of types", "B.2", sizes, ONE, ["omega"], (1, 5), draw_boxes),
-        _experiment(
-            3, "Polarity during training", "C.1", polarity_claims, {**ONE, **TWO}, ["polarity"], (1, 9)
-        ),
-        _experiment(
-            4, "Attention during training", "C.1", attention_claims, {**ONE, **TWO}, ["attention"], (1, 9)
-        ),
-        _experiment(
-            5, "A penalty on VᵀW", "C.3", penalty_closes, PENALISED, ["attention", "alignment"], (1, 9)
-        ),
-        _experiment(6, "Dot-products of six word pairs", "C.2", pairs, TWO, ["omega of one pair"], (1, 5)),
-        _experiment(7, "VᵀW on skewed data", "C.3", skewed, {}, ["alignment"], (3, 17), draw_skew),
-        _experiment(8, "Dot-products, affine model", "D", affine, AFFINE, ["omega", "states"], (2, 10)),
-        _experiment(9, "Scores, affine model", "D", both, AFFINE, ["polarity", "attention"], (2, 10)),
-        _experiment(
-            10, "Scores, additive attention", "E", both, ADDITIVE, ["polarity", "attention"], (2, 10)
-        ),
-        _experiment(11, "Dot-products, three classes", "F", groups, THREE, ["omega"], (1, 7), draw_boxes),
-        _experiment(12, "Attention, three classes", "F", rising, THREE, ["attention"], (1, 7)),
+        _experiment(1, "Dot-products of vectors during training", "B.1", trends, RANGES, ["omega"]),
+        _experiment(2, "Dot-products by pair of types", "B.2", sizes, ONE, ["omega"], draw_boxes),
+        _experiment(3, "Polarity during training", "C.1", polarity_claims, {**ONE, **TWO}, ["polarity"]),
+        _experiment(4, "Attention during training", "C.1", attention_claims, {**ONE, **TWO}, ["attention"]),
+        _experiment(5, "A penalty on VᵀW", "C.3", penalty_closes, PENALISED, ["attention", "alignment"]),
+        _experiment(6, "Dot-products of six word pairs", "C.2", pairs, TWO, ["omega of one pair"]),
+        _experiment(7, "VᵀW on skewed data", "C.3", skewed, {}, ["alignment"], draw_skew),
+        _experiment(8, "Dot-products, affine model", "D", affine, AFFINE, ["omega", "states"]),
+        _experiment(9, "Scores, affine model", "D", both, AFFINE, ["polarity", "attention"]),
+        _experiment(10, "Scores, additive attention", "E", both, ADDITIVE, ["polarity", "attention"]),
+        _experiment(11, "Dot-products, three classes", "F", groups, THREE, ["omega"], draw_boxes),
+        _experiment(12, "Attention, three classes", "F", rising, THREE, ["attention"]),
     )
 }

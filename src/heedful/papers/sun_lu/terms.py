@@ -181,5 +181,4 @@ EXPERIMENT = Experiment(
     measure,
     claims,
     figures={"sun-lu-terms": draw_terms},
-    minutes=(1, 2),
 )

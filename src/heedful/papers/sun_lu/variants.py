@@ -172,7 +172,6 @@ EXPERIMENTS = {
             measure_penalty,
             claim_penalty,
             figures={"sun-lu-penalty": draw_penalty},
-            minutes=(1, 2),
         ),
         Experiment(
             "sun-lu-adam",
@@ -181,7 +180,6 @@ EXPERIMENTS = {
             measure_adam,
             claim_adam,
             figures={"sun-lu-adam": draw_scores},
-            minutes=(1, 15),
         ),
     )
 }

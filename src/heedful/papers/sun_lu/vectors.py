@@ -294,5 +294,4 @@ EXPERIMENT = Experiment(
     measure,
     claims,
     figures={"sun-lu-vectors": draw_vectors},
-    minutes=(3, 90),
 )

@@ -206,5 +206,4 @@ EXPERIMENT = Experiment(
     measure,
     claims,
     figures={"sun-lu-fig5": draw_weights},
-    minutes=(1, 5),
 )

@@ -197,5 +197,4 @@ EXPERIMENT = Experiment(
     measure,
     claims,
     {"sun-lu-words": draw},
-    (1, 15),
 )

@@ -211,7 +211,6 @@ def experiment(
     title: str,
     place: str,
     shown: tuple[Shown, ...],
-    minutes: tuple[float, float],
     *,
     measured: Callable[..., Tables] = measure,
     judged: Callable[..., Iterable[Claim]] = claims,
@@ -225,37 +224,35 @@ def experiment(
         partial(measured, shown=shown),
         partial(judged, source=source),
         {f"sun-lu-{name}": draw_scores},
-        minutes,
     )
 
 
-# Supplement G.2: number, corpus, model, scale, what is shown, strengths of L2 if they are several, minutes
-# quick and full.
+# Supplement G.2: number, corpus, model, scale, what is shown, strengths of L2 if they are several.
 SUPPLEMENT = (
-    (14, "sst", "dp-a", 20, "polarity", (), (1, 4)),
-    (15, "sst", "dp-a", 20, "attention", (), (1, 4)),
-    (16, "sst", "dp-l", 10, "both", LSTM, (2, 12)),
-    (17, "imdb", "dp-a", 10, "polarity", TWO, (4, 70)),
-    (18, "imdb", "dp-a", 10, "attention", TWO, (4, 70)),
-    (19, "imdb", "ad", 10, "polarity", TWO, (4, 70)),
-    (20, "imdb", "ad", 10, "attention", TWO, (4, 70)),
-    (21, "20news-1", "dp-a", 1, "both", AFFINE, (1, 9)),
-    (22, "20news-1", "dp-a", 10, "both", AFFINE, (1, 9)),
-    (23, "20news-1", "dp-a", 20, "both", AFFINE, (1, 9)),
-    (24, "20news-1", "dp-a", 50, "both", AFFINE, (1, 9)),
-    (25, "20news-2", "dp-a", 10, "polarity rec.motorcycles", (), (1, 10)),
-    (26, "20news-2", "dp-a", 10, "polarity sci.med", (), (1, 10)),
-    (27, "20news-2", "dp-a", 10, "polarity talk.politics.guns", (), (1, 10)),
-    (28, "20news-2", "dp-a", 10, "attention", (), (1, 10)),
+    (14, "sst", "dp-a", 20, "polarity", ()),
+    (15, "sst", "dp-a", 20, "attention", ()),
+    (16, "sst", "dp-l", 10, "both", LSTM),
+    (17, "imdb", "dp-a", 10, "polarity", TWO),
+    (18, "imdb", "dp-a", 10, "attention", TWO),
+    (19, "imdb", "ad", 10, "polarity", TWO),
+    (20, "imdb", "ad", 10, "attention", TWO),
+    (21, "20news-1", "dp-a", 1, "both", AFFINE),
+    (22, "20news-1", "dp-a", 10, "both", AFFINE),
+    (23, "20news-1", "dp-a", 20, "both", AFFINE),
+    (24, "20news-1", "dp-a", 50, "both", AFFINE),
+    (25, "20news-2", "dp-a", 10, "polarity rec.motorcycles", ()),
+    (26, "20news-2", "dp-a", 10, "polarity sci.med", ()),
+    (27, "20news-2", "dp-a", 10, "polarity talk.politics.guns", ()),
+    (28, "20news-2", "dp-a", 10, "attention", ()),
 )
 
 
 def _supplement() -> Iterator[Experiment]:
-    for number, corpus, model, scale, scores, l2, minutes in SUPPLEMENT:
+    for number, corpus, model, scale, scores, l2 in SUPPLEMENT:
         shown = Shown(corpus, model, scale, scores, l2)
         what = "polarity and attention" if scores == "both" else scores
         title = f"{what[0].upper()}{what[1:]} of words by type: {shown}"
-        yield experiment(f"s-fig{number}", title, f"supplement G.2, Fig. {number}", (shown,), minutes)
+        yield experiment(f"s-fig{number}", title, f"supplement G.2, Fig. {number}", (shown,))
 
 
 EXPERIMENTS = {
@@ -266,9 +263,8 @@ EXPERIMENTS = {
             "Polarity and attention of words by type, λ = 10",
             "§5, Fig. 2",
             (Shown("sst"), Shown("imdb"), Shown("20news-1")),
-            (2, 12),
         ),
-        experiment("fig4", "Additive attention on SST", "§5, Fig. 4", (Shown("sst", "ad"),), (1, 4)),
+        experiment("fig4", "Additive attention on SST", "§5, Fig. 4", (Shown("sst", "ad"),)),
         *_supplement(),
     )
 }

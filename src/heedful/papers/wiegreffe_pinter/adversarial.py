@@ -327,4 +327,4 @@ STAGE = Stage(
     seeds="all",
     flat_only=True,
 )
-EXPERIMENT = STAGE.in_paper("wiegreffe-pinter", minutes=(3, 330), models=(MAIN,), seeds=SEEDS)
+EXPERIMENT = STAGE.in_paper("wiegreffe-pinter", models=(MAIN,), seeds=SEEDS)

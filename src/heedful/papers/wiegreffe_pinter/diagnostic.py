@@ -165,4 +165,4 @@ STAGE = Stage(
     seeds="some",
     flat_only=True,
 )
-EXPERIMENT = STAGE.in_paper("wiegreffe-pinter", minutes=(3, 150), models=(MAIN,))
+EXPERIMENT = STAGE.in_paper("wiegreffe-pinter", models=(MAIN,))

@@ -228,4 +228,4 @@ STAGE = Stage(
     {"wiegreffe-pinter-seeds": figure},
     seeds="all",
 )
-EXPERIMENT = STAGE.in_paper("wiegreffe-pinter", minutes=(1, 540), seeds=SEEDS)
+EXPERIMENT = STAGE.in_paper("wiegreffe-pinter", seeds=SEEDS)

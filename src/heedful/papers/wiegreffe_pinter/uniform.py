@@ -170,4 +170,4 @@ STAGE = Stage(
     {"wiegreffe-pinter-uniform": figure},
     seeds="all",
 )
-EXPERIMENT = STAGE.in_paper("wiegreffe-pinter", minutes=(3, 1600), seeds=SEEDS)
+EXPERIMENT = STAGE.in_paper("wiegreffe-pinter", seeds=SEEDS)
