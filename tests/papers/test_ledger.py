@@ -1,6 +1,8 @@
 """The ledger of the results that are published here: it is made again, and says what it must."""
 
 import json
+import math
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -65,6 +67,33 @@ def test_intervals_lie_within_what_is_possible(made):
                 assert -100 < claim[end] < 100  # and where there is no interval, none is made up
 
 
+def test_shares_and_leans_have_no_interval_beyond_what_they_can_be(made):
+    bounds = {"lean of": (-1, 1), "share of": (-1, 1), "|mean polarity": (0, math.inf)}
+    seen = 0
+    for claim in made[1]:
+        for beginning, (least, most) in bounds.items():
+            if claim["criterion"].startswith(beginning) and claim["low"] is not None:
+                seen += 1
+                assert least <= claim["low"] <= claim["high"] <= most, claim["statement"]
+    assert seen > 20
+
+
+def test_a_claim_stands_beside_what_its_models_reached_and_seeds_are_whole(made):
+    folder, claims = made
+    scaled = [one for one in claims if one["experiment"] == "sun-lu-fig2" and one["corpus"] == "imdb"]
+    models = pd.read_csv(folder / "sun-lu-fig2" / "models.csv").set_index("corpus").loc["imdb"]
+    assert scaled
+    for one in scaled:
+        assert one["accuracy"] == pytest.approx(models["accuracy"])
+        assert one["largest class"] == pytest.approx(models["majority"])
+        assert type(one["seeds"]) is int
+    assert {one["accuracy"] for one in claims if one["experiment"] == "sun-lu-table1"} == {None}
+    page = (folder / "ledger.html").read_text(encoding="utf-8")
+    assert f"{100 * models['accuracy']:.1f} %</td>" in page
+    assert '<td class="number" data-key="5">5</td>' in page
+    assert not re.search(r">\d\.0</td><td class=\"number\" data-key=\"\d+\">[\d,]+</td><td>", page)
+
+
 def test_the_page_escapes_what_it_shows_and_needs_no_network():
     rows = ledger_rows(read_published(RESULTS)).head(2)
     rows.loc[rows.index[0], "statement"] = "<script>alert(1)</script> @body@"
@@ -122,6 +151,12 @@ def test_a_pages_blocks_are_filled_from_published_rows_and_what_is_missing_is_sa
         claim for one in published if one.name == "sun-lu-terms" for claim in one.claims(experiment(one.name))
     ]
     held = sum(claim.outcome == "holds" for claim in claims)
+    reached = fill_page("<!-- made: claims sun-lu-fig2 -->\n<!-- end -->\n", published)
+    assert re.search(
+        r"Accuracies of the models: SST, dp 8\d\.\d % \(largest class 50\.1 %\); IMDB, dp [^;]+; "
+        r"20News I, dp [^;]+\)\.\n\n\| claim \| outcome",
+        reached,
+    )
     assert f"| `sun-lu-terms` | 5 | {held} | " in filled
     assert "| `sun-lu-table1` | none | 4 | 0 | 0 |" in filled
     assert "Not run yet: `heedful reproduce sun-lu-fig99 --publish docs/results`." in filled

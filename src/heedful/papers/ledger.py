@@ -1,8 +1,9 @@
 """The ledger: every claim of the published results on one page that needs no network, and as rows.
 
-A claim that rests on one training says so ("in this run"). Above the table stands how many claims were judged
-and how many chance alone would let hold: a 95 % interval lies wholly on the claim's side of a threshold where
-the truth sits on it in 2.5 of 100 cases.
+A claim that rests on one training says so ("in this run"). Beside it stands what its models reached: the
+lowest of their accuracies, and the share of the largest class. Above the table stands how many claims were
+judged and how many chance alone would let hold: a 95 % interval lies wholly on the claim's side of a
+threshold where the truth sits on it in 2.5 of 100 cases.
 """
 
 import math
@@ -20,9 +21,9 @@ from heedful.papers import experiment
 from heedful.papers.names import corpus_label
 from heedful.records import Claim
 from heedful.records.interval import OUTCOMES
-from heedful.records.wording import decimals, number
+from heedful.records.wording import decimals, in_percent, number
 from heedful.study.latex import to_latex
-from heedful.study.learnt import TABLE
+from heedful.study.learnt import TABLE, those_of
 from heedful.study.published import Published, joined, read_published
 
 PAGE, ROWS = "ledger.html", "ledger.csv"
@@ -34,6 +35,8 @@ COLUMNS = (
     "statement",
     "corpus",
     "model",
+    "accuracy",
+    "largest class",
     "outcome",
     "effect",
     "low",
@@ -84,7 +87,9 @@ def make_ledger(results: str | Path, out: str | Path, *, latex: bool = False) ->
 def ledger_rows(published: Sequence[Published]) -> pd.DataFrame:
     """One row a claim."""
     rows = [_row(one, claim) for one in published for claim in one.claims(experiment(one.name))]
-    return pd.DataFrame(rows, columns=list(COLUMNS))
+    return pd.DataFrame(rows, columns=list(COLUMNS)).astype(
+        {"seeds": "Int64"}
+    )  # whole, though some have none
 
 
 def _row(one: Published, claim: Claim) -> dict[str, object]:
@@ -99,12 +104,18 @@ def _row(one: Published, claim: Claim) -> dict[str, object]:
     high = min(high, most) if math.isfinite(high) else high
     if effect.kind == "exact" and effect.interval is None:
         low = high = effect.value
+    where = {key: _where(one, claim, key) for key in ("corpus", "model")}
+    models = one.tables.get(TABLE)
+    weakest = None
+    if models is not None:
+        weakest = those_of(where, models).sort_values("accuracy").iloc[0]
     return {
         "paper": claim.source.partition("),")[0] + ")" * (")," in claim.source),
         "section": re.sub(r"^[^(]*\(\d{4}\),? *", "", claim.source) or claim.source,
         "statement": claim.statement,
-        "corpus": _where(one, claim, "corpus"),
-        "model": _where(one, claim, "model"),
+        **where,
+        "accuracy": None if weakest is None else weakest["accuracy"],
+        "largest class": None if weakest is None else weakest["majority"],
         "outcome": claim.told(trained=TABLE in one.tables),
         "effect": effect.value,
         "low": low if math.isfinite(low) else None,
@@ -143,7 +154,8 @@ def ledger_page(rows: pd.DataFrame) -> str:
     intro = (
         f"{len(rows)} claims were judged at 95 %: {told}. If the truth sat on every threshold, chance alone "
         f"would let about {by_chance:.1f} of them hold, and as many fail; {settled} "
-        f"were decided. {one_seed} of those rest on one training each, and say “in this run”."
+        f"were decided. {one_seed} of those rest on one training each, and say “in this run”. "
+        "Accuracy is the lowest of the models that a claim is about, on test texts."
     )
     head = "".join(f"<th><button>{escape(name)}</button></th>" for name in COLUMNS)
     body = "\n".join(
@@ -156,8 +168,10 @@ def ledger_page(rows: pd.DataFrame) -> str:
 
 
 def _cell(name: str, value: object, row: dict[str, object]) -> str:
-    if value is None or (isinstance(value, float) and math.isnan(value)):
+    if pd.isna(value):
         return '<td class="none">–</td>'
+    if name in ("accuracy", "largest class"):
+        return f'<td class="number" data-key="{value}">{in_percent(float(str(value)), 1)}</td>'
     if name in ("effect", "low", "high"):
         shown = number(float(str(value)), decimals(float(str(row["effect"])), None))
         return f'<td class="number" data-key="{value}">{shown}</td>'

@@ -11,6 +11,9 @@ CORPORA = {
     "amazon": "Amazon",
     "yelp": "Yelp",
     "yahoo": "Yahoo Answers",
+    "data-1": "Data I",
+    "data-2": "Data II",
+    "data-k": "three classes",
     "data-symmetric": "symmetric data",
 }
 ENCODERS = {"bilstm": "biLSTM", "cnn": "CNN"}
@@ -25,6 +28,7 @@ def corpus_label(corpus: str) -> str:
 
 def model_label(model: str) -> str:
     """han-rnn as HANrnn, jain-wallace-bilstm-tanh as biLSTM, additive; any other name stays."""
+    model = model.removeprefix("sun-lu-synthetic-")
     family, _, rest = model.partition("-")
     if family in ("han", "flan"):
         return f"{family.upper()}{rest}"

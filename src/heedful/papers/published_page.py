@@ -3,7 +3,7 @@
 A page has blocks `<!-- made: KIND NAME -->` … `<!-- end -->`, and what is between is written anew:
 
 summary NAME    the experiment's own summary, all parts that are published
-claims NAME     its claims, with outcome, effect and what was asked
+claims NAME     the accuracies of its models, and its claims: outcome, effect and what was asked
 counts PAPER    how many claims of each of the paper's experiments hold, and over how many seeds
 
 Until an experiment is published, its block keeps what stands there, of a run whose folder is not kept.
@@ -17,7 +17,9 @@ import pandas as pd
 
 from heedful.errors import choose_from
 from heedful.papers import PAPERS, experiment
+from heedful.papers.names import corpus_label, model_label
 from heedful.records.interval import OUTCOMES
+from heedful.records.wording import in_percent
 from heedful.study.learnt import TABLE
 from heedful.study.published import Published, joined
 
@@ -85,4 +87,20 @@ def _claims(parts: Sequence[Published]) -> list[str]:
         for one in parts
         for claim in one.claims(experiment(one.name))
     ]
-    return table(("claim", "outcome", "measured", "asked"), rows)
+    models = joined(list(parts)).get(TABLE)
+    reached = [] if models is None else [accuracies(models), ""]
+    return [*reached, *table(("claim", "outcome", "measured", "asked"), rows)]
+
+
+def accuracies(models: pd.DataFrame) -> str:
+    """What the models reached, a corpus and a model at a time, beside the share of the largest class."""
+    told = []
+    for (corpus, model), own in models.groupby(["corpus", "model"], sort=False):
+        ends = dict.fromkeys(in_percent(share, 1) for share in (own["accuracy"].min(), own["accuracy"].max()))
+        few = int((~own["learnt"]).sum())
+        nothing = f"; {few} of {len(own)} have learnt nothing" if few else ""
+        told.append(
+            f"{corpus_label(corpus)}, {model_label(model)} {' to '.join(ends)} "
+            f"(largest class {in_percent(own['majority'].iloc[0], 1)}{nothing})"
+        )
+    return f"Accuracies of the models: {'; '.join(told)}."

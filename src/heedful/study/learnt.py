@@ -62,11 +62,7 @@ def judged(claims: Iterable[Claim], models: pd.DataFrame | None) -> Iterator[Cla
     if any training of those has learnt: claims compare settings, and some are meant to fail.
     """
     for claim in claims:
-        own = models
-        if own is not None:
-            for key in ("corpus", "model"):
-                if claim.effect.coordinates.get(key) in set(own[key]):
-                    own = own[own[key] == claim.effect.coordinates[key]]
+        own = None if models is None else those_of(claim.effect.coordinates, models)
         if own is None or own.empty or own["learnt"].any():
             yield claim
             continue
@@ -76,6 +72,14 @@ def judged(claims: Iterable[Claim], models: pd.DataFrame | None) -> Iterator[Cla
             f"largest class {in_percent(best['majority'], 1)}"
         )
         yield replace(claim, outcome="undecided", criterion=f"{claim.criterion}; {why}")
+
+
+def those_of(about: Mapping[str, Any], models: pd.DataFrame) -> pd.DataFrame:
+    """The rows of the corpus and the model that are named; a name that is not there leaves all of them."""
+    for key in ("corpus", "model"):
+        if about.get(key) in set(models[key]):
+            models = models[models[key] == about[key]]
+    return models
 
 
 def models_lines(models: pd.DataFrame) -> list[list[str]]:

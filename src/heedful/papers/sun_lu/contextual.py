@@ -117,6 +117,7 @@ def claims(tables: Tables) -> Iterator[Claim]:
             list(first - second),
             measured="All pairs of a polar and a neutral word, local scores, the same seeds on both sides.",
             count=words["word"].nunique(),
+            within=(-1, 1),
         ),
         comparison="<",
         threshold=0,

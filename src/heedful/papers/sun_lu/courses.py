@@ -5,6 +5,7 @@ need these: the weights that a run keeps are of its best dev epoch, which on syn
 figure has a line a type of words (or pair of types), with quartiles shaded.
 """
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -83,9 +84,16 @@ def gain(course: pd.DataFrame, quantity: str, group: str) -> pd.Series:
 
 
 def about(
-    statement: str, source: str, values: pd.Series, *, name: str, comparison: str, threshold: float = 0
+    statement: str,
+    source: str,
+    values: pd.Series,
+    *,
+    name: str,
+    comparison: str,
+    threshold: float = 0,
+    least: float = -math.inf,
 ) -> Claim:
-    """A claim about one number per seed."""
+    """A claim about one number per seed, which is never below `least`."""
     return Claim.decided(
         statement,
         source,
@@ -94,6 +102,7 @@ def about(
             list(values),
             measured="From the watch over training; means over the words (or pairs) of a type.",
             count=len(values),
+            within=(least, math.inf),
         ),
         comparison=comparison,
         threshold=threshold,
@@ -131,6 +140,7 @@ def polarity_claims(course: pd.DataFrame, source: str) -> Iterator[Claim]:
             name="|mean polarity of neutral words| over that of polar words",
             comparison="<",
             threshold=0.1,
+            least=0,
         )
 
 
@@ -184,6 +194,7 @@ def omega_claims(course: pd.DataFrame, source: str, *, quantity: str = "omega") 
                 name="mean |dot-product| of pairs with a neutral word over that of the others",
                 comparison="<",
                 threshold=0.1,
+                least=0,
             )
 
 

@@ -58,6 +58,7 @@ def claims(tables: Tables) -> Iterator[Claim]:
                 list(whole - single),
                 measured="All pairs of a polar and a neutral word, both kinds of scores of one run.",
                 count=words["word"].nunique(),
+                within=(-1, 1),
             ),
             comparison=">",
             threshold=0,

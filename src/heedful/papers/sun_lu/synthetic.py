@@ -158,6 +158,7 @@ def pairs(course: pd.DataFrame, source: str) -> Iterator[Claim]:
         name="mean |dot-product| of three pairs with a neutral word over that of the three others",
         comparison="<",
         threshold=0.1,
+        least=0,
     )
     yield about(
         "Pairs of one class have larger dot-products than the pair of two classes has in size (Data II)",

@@ -103,6 +103,7 @@ def claims(tables: Tables) -> Iterator[Claim]:
             "mean size of A over the sum of those of A, B and C, of polar words",
             "<",
             NEGLIGIBLE,
+            within=(0, 1),
         )
     yield _claim(
         "Term A is the less negligible the smaller λ is (SST, dp, λ = 1 and 100)",
@@ -121,7 +122,14 @@ def claims(tables: Tables) -> Iterator[Claim]:
 
 
 def _claim(
-    statement: str, section: str, values: pd.Series, name: str, comparison: str, threshold: float = 0
+    statement: str,
+    section: str,
+    values: pd.Series,
+    name: str,
+    comparison: str,
+    threshold: float = 0,
+    *,
+    within: tuple[float, float] = (-1, 1),
 ) -> Claim:
     return Claim.decided(
         statement,
@@ -131,6 +139,7 @@ def _claim(
             list(values),
             measured="From the watch over training, on a sample of training texts; lean is mean over size.",
             count=len(values),
+            within=within,
         ),
         comparison=comparison,
         threshold=threshold,

@@ -131,6 +131,7 @@ def claims(tables: Tables) -> Iterator[Claim]:
             list(by_word["progress"] - by_word[rest].max(axis=1)),
             measured="The text alone, read by each run.",
             count=len(by_word),
+            within=(-1, 1),
         ),
         comparison=">",
         threshold=0,
