@@ -8,7 +8,7 @@ with its own. All runs are judged on the same texts, so intervals are over seeds
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -56,47 +56,66 @@ class Controls:
 
     def findings(self, *, coordinates: Mapping[str, Scalar] | None = None) -> list[Finding]:
         """Accuracy and F1 of each kind, and how much the trained weights gain over each other kind."""
+        others = [kind for kind in self.decided if kind != TRAINED and TRAINED in self.decided]
+        rows = self.table().rename(columns={"run": "seed"}).assign(texts=len(self.labels))
+        errors = text_errors(self.decided, self.labels, [(TRAINED, kind) for kind in others])
+        about: dict[str, Any] = {"split": self.split, **(coordinates or {})}
         found = []
         for measure in MEASURES:
-            for kind in self.decided:
-                found.append(self._reached(kind, measure, coordinates or {}))
-            for kind in self.decided:
-                if kind != TRAINED and TRAINED in self.decided:
-                    found.append(self._gained(kind, measure, coordinates or {}))
+            found += [reached(rows, errors, kind, measure=measure, **about) for kind in self.decided]
+            found += [gained(rows, errors, kind, measure=measure, alone=True, **about) for kind in others]
         return found
 
-    def _reached(self, kind: str, measure: str, where: Mapping[str, Scalar]) -> Finding:
-        decided, name = self.decided[kind], MEASURES[measure]
-        return mean_over_seeds(
-            scores(decided, self.labels, measure),
-            name=f"{name} with {kind} weights",
-            measured=f"{name} on the {self.split} split, mean over seeds",
-            count=len(self.labels),
-            error=error_of(influences(decided, self.labels, measure)),
-            alone=True,
-            within=(0, 1),
-            better="higher",
-            coordinates={**where, "kind_of_weights": kind},
-        )
 
-    def _gained(self, kind: str, measure: str, where: Mapping[str, Scalar]) -> Finding:
-        seeds = min(len(self.decided[TRAINED]), len(self.decided[kind]))
-        both = [self.decided[name][:seeds] for name in (TRAINED, kind)]
-        own, other = (scores(decided, self.labels, measure) for decided in both)
-        apart = influences(both[0], self.labels, measure) - influences(both[1], self.labels, measure)
-        name, how = MEASURES[measure], "seed by seed, on the same texts"
-        return mean_over_seeds(
-            own - other,
-            name=f"{name} gained over {kind} weights",
-            measured=f"{name} with learnt weights minus that with {kind} weights on the {self.split} split, "
-            f"{how if seeds > 1 else 'one seed, paired over texts'}",
-            count=len(self.labels),
-            error=error_of(apart),
-            alone=True,
-            within=(-1, 1),
-            better="higher",
-            coordinates={**where, "kind_of_weights": kind},
-        )
+def reached(
+    rows: pd.DataFrame,
+    errors: pd.DataFrame,
+    kind: str,
+    *,
+    measure: str = "macro_f1",
+    split: str = "test",
+    **where: Scalar,
+) -> Finding:
+    """The mean accuracy or macro F1 of one kind of weights over seeds."""
+    own, name = rows[rows["kind"] == kind], MEASURES[measure]
+    return mean_over_seeds(
+        own[measure],
+        name=f"{name} with {kind} weights",
+        measured=f"{name} on the {split} split, mean over seeds",
+        count=int(own["texts"].iloc[0]),
+        error=error_in(errors, kind, measure=measure),
+        alone=True,
+        within=(0, 1),
+        better="higher",
+        coordinates={**where, "kind_of_weights": kind},
+    )
+
+
+def gained(
+    rows: pd.DataFrame,
+    errors: pd.DataFrame,
+    kind: str,
+    *,
+    measure: str = "macro_f1",
+    split: str = "test",
+    alone: bool = False,
+    **where: Scalar,
+) -> Finding:
+    """How much accuracy or macro F1 the learnt weights gain over another kind, on the seeds of both."""
+    wide = rows.pivot(index="seed", columns="kind", values=measure)[[TRAINED, kind]].dropna()
+    name, paired = MEASURES[measure], "seed by seed, on the same texts"
+    return mean_over_seeds(
+        wide[TRAINED] - wide[kind],
+        name=f"{name} gained over {kind} weights",
+        measured=f"{name} with learnt weights minus that with {kind} weights on the {split} split, "
+        f"{paired if len(wide) > 1 else 'one seed, paired over texts'}",
+        count=int(rows["texts"].iloc[0]),
+        error=error_in(errors, TRAINED, than=kind, measure=measure),
+        alone=alone,
+        within=(-1, 1),
+        better="higher",
+        coordinates={**where, "kind_of_weights": kind},
+    )
 
 
 def compare_controls(runs: "Mapping[str, Sequence[Run]]", corpus: Corpus, *, split: str = "test") -> Controls:
@@ -158,14 +177,25 @@ def text_errors(
 ) -> pd.DataFrame:
     """The error over texts of each kind's mean score, and of the first's lead over the second of `pairs`.
 
+    A lead is that of as many seeds as both have.
+
     Columns: kind, than (empty for a score by itself), measure, error.
     """
     rows = []
     for measure in MEASURES:
-        each = {kind: influences(own, labels, measure) for kind, own in decided.items()}
-        rows += [(kind, "", measure, error_of(own)) for kind, own in each.items()]
-        rows += [(one, two, measure, error_of(each[one] - each[two])) for one, two in pairs]
+        for kind, own in decided.items():
+            rows.append((kind, "", measure, error_of(influences(own, labels, measure))))
+        for one, two in pairs:
+            both = [decided[kind][: min(len(decided[one]), len(decided[two]))] for kind in (one, two)]
+            own, other = (influences(each, labels, measure) for each in both)
+            rows.append((one, two, measure, error_of(own - other)))
     return pd.DataFrame(rows, columns=["kind", "than", "measure", "error"])
+
+
+def error_in(errors: pd.DataFrame, kind: str, *, than: str = "", measure: str = "macro_f1") -> float | None:
+    """One error of those of `text_errors`, None where it is not known."""
+    own = errors[(errors["kind"] == kind) & (errors["than"] == than) & (errors["measure"] == measure)]
+    return float(own["error"].iloc[0]) if len(own) else None
 
 
 def _influence(decided: Decided, labels: Decided) -> Floats:

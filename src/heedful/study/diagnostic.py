@@ -22,7 +22,7 @@ from heedful.study.trained_adversaries import kept_adversary
 from heedful.training.attended import Flat, attention_over, places_of
 from heedful.training.evaluation import EVALUATION_TOKENS, logits_of
 from heedful.training.from_corpus import encode_splits, train_run
-from heedful.training.guided import train_guided
+from heedful.training.guided import Guided, train_guided
 from heedful.training.presets import prepare
 from heedful.training.run import Run
 from heedful.trials.weights.adversary import exact_adversary
@@ -85,15 +85,7 @@ def diagnose(
             classes=run.recipe.classes,
             rules=run.recipe.words,
         )
-        rows.append(
-            {
-                "guide": name,
-                "dev_accuracy": found.dev_accuracy,
-                "accuracy": found.test_accuracy,
-                "macro_f1": found.test_macro_f1,
-                "decided": None if found.decided is None else found.decided.tolist(),
-            }
-        )
+        rows.append({"guide": name, **_reached(found)})
     rows.insert(1, learnt)  # next to the weights that nobody has learnt
     return pd.DataFrame(rows).assign(texts=len(sets["test"]) if "test" in sets else 0, strength=strength)
 
@@ -114,16 +106,17 @@ def freeze(run: Run, corpus: Corpus) -> pd.DataFrame:
         classes=recipe.classes,
         rules=recipe.words,
     )
-    return pd.DataFrame(
-        [
-            {
-                "dev_accuracy": found.dev_accuracy,
-                "test_accuracy": found.test_accuracy,
-                "test_macro_f1": found.test_macro_f1,
-                "decided": None if found.decided is None else found.decided.tolist(),
-            }
-        ]
-    )
+    row = pd.DataFrame([_reached(found)])
+    return row.rename(columns={"accuracy": "test_accuracy", "macro_f1": "test_macro_f1"})
+
+
+def _reached(found: Guided) -> dict[str, Any]:
+    return {
+        "dev_accuracy": found.dev_accuracy,
+        "accuracy": found.test_accuracy,
+        "macro_f1": found.test_macro_f1,
+        "decided": None if found.decided is None else found.decided.tolist(),
+    }
 
 
 def uniform_guide(encoded: EncodedTexts) -> Flat:

@@ -10,9 +10,9 @@ from heedful.drawing import BLUE, GREEN, GREY, ORANGE, PURPLE
 from heedful.papers.debate.panels import label_outer, panels
 from heedful.papers.debate.stage import Stage
 from heedful.papers.debate.trainings import MAIN, QUICK_SETTINGS, Trainings, main_cells
-from heedful.papers.wiegreffe_pinter.run_scores import draw_dots, error_in, errors_of, headed, of_cell
+from heedful.papers.wiegreffe_pinter.run_scores import draw_dots, errors_of, headed, of_cell
 from heedful.records import Claim, Finding
-from heedful.study.controls import MEASURES
+from heedful.study.controls import MEASURES, error_in
 from heedful.study.experiment import Tables
 from heedful.study.pooling import cells, mean_over_seeds, shown
 from heedful.study.workbench import Bench, Measure

@@ -13,7 +13,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from heedful.records.crossed import crossed_interval
-from heedful.study.controls import text_errors
+from heedful.study.controls import error_in, text_errors
 from heedful.study.experiment import Tables
 from heedful.study.pooling import KEYS, cells
 
@@ -41,12 +41,6 @@ def of_cell(tables: Tables, where: Mapping[str, str]) -> pd.DataFrame:
     """The errors of one corpus and model; none where the table is missing."""
     errors = tables.get("errors", pd.DataFrame(columns=COLUMNS))
     return errors[(errors["corpus"] == where["corpus"]) & (errors["model"] == where["model"])]
-
-
-def error_in(errors: pd.DataFrame, kind: str, *, than: str = "", measure: str = "macro_f1") -> float | None:
-    """One error of a cell's, None where it is not known."""
-    own = errors[(errors["kind"] == kind) & (errors["than"] == than) & (errors["measure"] == measure)]
-    return float(own["error"].iloc[0]) if len(own) else None
 
 
 def headed(where: Mapping[str, str]) -> dict[str, str]:

@@ -11,11 +11,11 @@ from heedful.papers.debate.panels import grid_of, label_outer, rows_of, width_of
 from heedful.papers.debate.stage import Stage
 from heedful.papers.debate.trainings import Trainings, main_cells
 from heedful.papers.names import model_label
-from heedful.papers.wiegreffe_pinter.run_scores import draw_dots, error_in, errors_of, headed, of_cell
+from heedful.papers.wiegreffe_pinter.run_scores import draw_dots, errors_of, headed, of_cell
 from heedful.records import Claim, Finding
-from heedful.study.controls import MEASURES, TRAINED, judge
+from heedful.study.controls import MEASURES, TRAINED, gained, judge, reached
 from heedful.study.experiment import Tables
-from heedful.study.pooling import cells, mean_over_seeds, shown
+from heedful.study.pooling import cells, shown
 from heedful.study.workbench import Bench, Measure
 from heedful.training.presets import UNIFORM_CONTROL
 
@@ -50,42 +50,6 @@ def measure(bench: Bench, trainings: Trainings, *, frozen: bool = True) -> Table
     wanted = ["corpus", "model", "seed", "kind", "dev_accuracy", "test_accuracy", "test_macro_f1", "texts"]
     table = table[wanted].rename(columns={"test_accuracy": "accuracy", "test_macro_f1": "macro_f1"})
     return {"runs": table, "errors": errors, "summary": summary({"runs": table, "errors": errors})}
-
-
-def reached(
-    rows: pd.DataFrame, errors: pd.DataFrame, kind: str, *, measure: str = "macro_f1", **where: str
-) -> Finding:
-    """The mean accuracy or macro F1 of one kind of weights over seeds."""
-    own, name = rows[rows["kind"] == kind], MEASURES[measure]
-    return mean_over_seeds(
-        own[measure],
-        name=f"{name} with {kind} weights",
-        measured=f"{name} on the test split, mean over seeds",
-        count=int(own["texts"].iloc[0]),
-        error=error_in(errors, kind, measure=measure),
-        alone=True,
-        within=(0, 1),
-        better="higher",
-        coordinates={**where, "kind_of_weights": kind},
-    )
-
-
-def gained(
-    rows: pd.DataFrame, errors: pd.DataFrame, kind: str, *, measure: str = "macro_f1", **where: str
-) -> Finding:
-    """How much accuracy or macro F1 the learnt weights gain over another kind, seed by seed."""
-    wide = rows.pivot(index="seed", columns="kind", values=measure)[[TRAINED, kind]].dropna()
-    name = MEASURES[measure]
-    return mean_over_seeds(
-        wide[TRAINED] - wide[kind],
-        name=f"{name} gained over {kind} weights",
-        measured=f"{name} with learnt weights minus that with {kind} ones, seed by seed, on the same texts",
-        count=int(rows["texts"].iloc[0]),
-        error=error_in(errors, TRAINED, than=kind, measure=measure),
-        within=(-1, 1),
-        better="higher",
-        coordinates={**where, "kind_of_weights": kind},
-    )
 
 
 def _kinds(rows: pd.DataFrame) -> list[str]:
