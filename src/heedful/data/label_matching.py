@@ -28,7 +28,6 @@ def match_labels(
     *,
     label_map: Mapping[str, str] | None = None,
     decide: Decide | None = None,
-    seed: int = 0,
 ) -> tuple[Corpus, tuple[str, ...]]:
     """The corpus with its labels numbered as the model numbers its classes, and what had to be assumed.
 
@@ -45,7 +44,7 @@ def match_labels(
         return _numbered(corpus, classes, [place[_plain(label)] for label in corpus.label_names]), ()
     if len(corpus.label_names) > len(classes) or decide is None:
         raise _refusal(corpus, classes, "what belongs together cannot be told")
-    order, agreement, asked = _by_decisions(corpus, classes, decide, seed)
+    order, agreement, asked = _by_decisions(corpus, classes, decide)
     pairs = ",".join(f"{label}={classes[k]}" for label, k in zip(corpus.label_names, order, strict=True))
     note = (
         f"Matched labels to the model's classes by its decisions, which agree in {in_percent(agreement)} of "
@@ -83,11 +82,9 @@ def _as_said(corpus: Corpus, classes: tuple[str, ...], label_map: Mapping[str, s
     return [place[_plain(label_map[label])] for label in corpus.label_names]
 
 
-def _by_decisions(
-    corpus: Corpus, classes: tuple[str, ...], decide: Decide, seed: int
-) -> tuple[list[int], float, int]:
+def _by_decisions(corpus: Corpus, classes: tuple[str, ...], decide: Decide) -> tuple[list[int], float, int]:
     """The class of each label (L), how many of the texts agree with that, and how many were asked."""
-    rows = _some_of_each(corpus.labels, ASKED, seed)
+    rows = _some_of_each(corpus.labels, ASKED)
     decided = np.asarray(decide([corpus.texts[row] for row in rows]), np.int64)
     labels = corpus.labels[rows]
     counts = np.zeros((len(corpus.label_names), len(classes)))
@@ -126,9 +123,9 @@ def _assign(shares: np.ndarray) -> np.ndarray:
     return columns
 
 
-def _some_of_each(labels: np.ndarray, most: int, seed: int) -> np.ndarray:
-    """At most so many rows, as many of each label as there are, drawn by the seed."""
-    order = np.random.default_rng(seed).permutation(len(labels))
+def _some_of_each(labels: np.ndarray, most: int) -> np.ndarray:
+    """At most so many rows, as many of each label as there are, drawn by chance."""
+    order = np.random.default_rng(0).permutation(len(labels))
     kinds = np.unique(labels)
     each = max(1, most // max(len(kinds), 1))
     return np.sort(np.concatenate([order[labels[order] == kind][:each] for kind in kinds]))

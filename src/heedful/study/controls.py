@@ -59,7 +59,7 @@ class Controls:
         others = [kind for kind in self.decided if kind != TRAINED and TRAINED in self.decided]
         rows = self.table().rename(columns={"run": "seed"}).assign(texts=len(self.labels))
         errors = text_errors(self.decided, self.labels, [(TRAINED, kind) for kind in others])
-        about: dict[str, Any] = {"split": self.split, **(coordinates or {})}
+        about: dict[str, Any] = {"split": self.split, "coordinates": coordinates}
         found = []
         for measure in MEASURES:
             found += [reached(rows, errors, kind, measure=measure, **about) for kind in self.decided]
@@ -74,7 +74,7 @@ def reached(
     *,
     measure: str = "macro_f1",
     split: str = "test",
-    **where: Scalar,
+    coordinates: Mapping[str, Scalar] | None = None,
 ) -> Finding:
     """The mean accuracy or macro F1 of one kind of weights over seeds."""
     own, name = rows[rows["kind"] == kind], MEASURES[measure]
@@ -87,7 +87,7 @@ def reached(
         alone=True,
         within=(0, 1),
         better="higher",
-        coordinates={**where, "kind_of_weights": kind},
+        coordinates={**(coordinates or {}), "kind_of_weights": kind},
     )
 
 
@@ -99,7 +99,7 @@ def gained(
     measure: str = "macro_f1",
     split: str = "test",
     alone: bool = False,
-    **where: Scalar,
+    coordinates: Mapping[str, Scalar] | None = None,
 ) -> Finding:
     """How much accuracy or macro F1 the learnt weights gain over another kind, on the seeds of both."""
     wide = rows.pivot(index="seed", columns="kind", values=measure)[[TRAINED, kind]].dropna()
@@ -114,7 +114,7 @@ def gained(
         alone=alone,
         within=(-1, 1),
         better="higher",
-        coordinates={**where, "kind_of_weights": kind},
+        coordinates={**(coordinates or {}), "kind_of_weights": kind},
     )
 
 
@@ -187,8 +187,8 @@ def text_errors(
             rows.append((kind, "", measure, error_of(influences(own, labels, measure))))
         for one, two in pairs:
             both = [decided[kind][: min(len(decided[one]), len(decided[two]))] for kind in (one, two)]
-            own, other = (influences(each, labels, measure) for each in both)
-            rows.append((one, two, measure, error_of(own - other)))
+            first, second = (influences(each, labels, measure) for each in both)
+            rows.append((one, two, measure, error_of(first - second)))
     return pd.DataFrame(rows, columns=["kind", "than", "measure", "error"])
 
 

@@ -37,20 +37,19 @@ def diagnose(
     *,
     strength: float = 1e-3,
     settings: Mapping[str, Any] | None = None,
-    adversary: Mapping[str, Any] | None = None,
 ) -> pd.DataFrame:
     """A measure: what the diagnostic reaches under each guide, and what it decides; one row a guide.
 
-    `strength` is that of the trained adversary; `settings` change the diagnostic's own settings and
-    `adversary` the training of the adversary. The exact adversary's weights are a guide where there are two
-    classes and a linear head. The diagnostic has the seed of the run, so ladders over seeds are independent.
+    `strength` is that of the trained adversary; `settings` change the diagnostic's own settings. The exact
+    adversary's weights are a guide where there are two classes and a linear head. The diagnostic has the
+    seed of the run, so ladders over seeds are independent.
     """
     sets = encode_splits(corpus, run.recipe)[1]
     guides: dict[str, dict[str, Flat]] = {
         "uniform": {name: uniform_guide(encoded) for name, encoded in sets.items()},
         "trained model": {name: attention_over(run.model, encoded) for name, encoded in sets.items()},
     }
-    other = kept_adversary(run, corpus, strength=strength, **(adversary or {}))
+    other = kept_adversary(run, corpus, strength=strength)
     guides["adversary, trained"] = {
         name: attention_over(other.model, encoded) for name, encoded in sets.items()
     }
@@ -125,11 +124,11 @@ def uniform_guide(encoded: EncodedTexts) -> Flat:
     return np.repeat(1 / lengths, lengths).astype(np.float32)
 
 
-def exact_guide(run: Run, encoded: EncodedTexts, *, epsilon: float = EPSILON) -> Flat:
+def exact_guide(run: Run, encoded: EncodedTexts) -> Flat:
     """The weights of the exact adversary of every text."""
     flat = np.zeros(int(encoded.offsets[-1]), np.float32)
     with torch.inference_mode():
         for batch in batches(encoded, token_budget=EVALUATION_TOKENS):
-            found = exact_adversary(run.model.trace(batch), epsilon)
+            found = exact_adversary(run.model.trace(batch), EPSILON)
             flat[places_of(encoded, batch.rows)] = found.weights[batch.mask].numpy()
     return flat

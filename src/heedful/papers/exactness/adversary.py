@@ -36,7 +36,7 @@ NOTICED = 0.01  # nats: a smaller shortfall is nothing
 ROUNDING = 1e-5
 
 
-def both_rows(run: "Run", corpus: Corpus, *, limit: int | None = None, seed: int = 0) -> pd.DataFrame:
+def both_rows(run: "Run", corpus: Corpus, *, limit: int | None = None) -> pd.DataFrame:
     """A measure: the farthest weights' divergence of each text, exact and as the ascent finds it, in nats."""
     from heedful.trials.weights.adversary import exact_adversary
     from heedful.trials.weights.ascent import ascent_adversary
@@ -44,9 +44,7 @@ def both_rows(run: "Run", corpus: Corpus, *, limit: int | None = None, seed: int
     def farthest(trace: "Trace") -> pd.DataFrame:
         exact = exact_adversary(trace, EPSILON)
         restarts, steps = PUBLISHED["restarts"], PUBLISHED["steps"]
-        climbed = ascent_adversary(
-            trace, EPSILON, restarts=restarts, steps=steps, seed=seed, first=trace.first
-        )
+        climbed = ascent_adversary(trace, EPSILON, restarts=restarts, steps=steps, first=trace.first)
         alone = (trace.item_counts <= 1).numpy()
         return pd.DataFrame(
             {
@@ -57,7 +55,7 @@ def both_rows(run: "Run", corpus: Corpus, *, limit: int | None = None, seed: int
             }
         )
 
-    return moved_rows(run, corpus, limit=limit, seed=seed, measure=farthest)
+    return moved_rows(run, corpus, limit=limit, measure=farthest)
 
 
 def measure(bench: Bench) -> Tables:

@@ -29,7 +29,7 @@ GAP, OPTIMAL = "optimality gap", "top set is a smallest set"
 WORDS = {"product": "gradient × attention"}
 
 
-def sets_rows(run: "Run", corpus: Corpus, *, limit: int | None = None, seed: int = 0) -> pd.DataFrame:
+def sets_rows(run: "Run", corpus: Corpus, *, limit: int | None = None) -> pd.DataFrame:
     """A measure: a row per text of two words or more that can be flipped, with the size of each set.
 
     `never` counts the texts that nothing flips, the same in every row.
@@ -37,7 +37,7 @@ def sets_rows(run: "Run", corpus: Corpus, *, limit: int | None = None, seed: int
     from heedful.trials import Erasures
     from heedful.trials.erasure.comparisons import sizes_of
 
-    found = Erasures.from_frame(erasure_rows(run, corpus, most=limit, seed=seed))
+    found = Erasures.from_frame(erasure_rows(run, corpus, most=limit))
     assert found.smallest is not None
     sizes = {name: sizes_of(found, name).mean(1) for name in RANKINGS if name in found.sizes}
     table = pd.DataFrame(

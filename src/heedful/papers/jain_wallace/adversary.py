@@ -59,18 +59,16 @@ def adversary_rows(
     run: "Held",
     corpus: Corpus,
     *,
-    split: str = "test",
     limit: int | None = None,
     epsilon: float = EPSILON,
     restarts: int = PUBLISHED["restarts"],
     steps: int = PUBLISHED["steps"],
-    seed: int = 0,
 ) -> pd.DataFrame:
     """A measure: the farthest weights of each text, by the exact way where there is one."""
     from heedful.trials.weights.moved import farthest_weights
 
-    farthest = partial(farthest_weights, epsilon=epsilon, restarts=restarts, steps=steps, seed=seed)
-    found = moved_rows(run, corpus, split=split, limit=limit, seed=seed, measure=farthest)
+    farthest = partial(farthest_weights, epsilon=epsilon, restarts=restarts, steps=steps)
+    found = moved_rows(run, corpus, limit=limit, measure=farthest)
     return found.assign(epsilon=epsilon)
 
 

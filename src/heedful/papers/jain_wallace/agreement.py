@@ -61,9 +61,7 @@ COLUMNS = ("tau", "significant", "spearman", "overlap")
 NAMES = {"tau": "Kendall's τ-b", "spearman": "Spearman's ρ", "overlap": "overlap of the top 5"}
 
 
-def agreement_rows(
-    run: "Held", corpus: Corpus, *, split: str = "test", limit: int | None = None, seed: int = 0
-) -> pd.DataFrame:
+def agreement_rows(run: "Held", corpus: Corpus, *, limit: int | None = None) -> pd.DataFrame:
     """A measure: one row for each text and pair of scores, with τ, ρ, overlap and the random ranking's.
 
     Gradients are taken with the attention held constant; of a subject that cannot do that, through it too.
@@ -77,8 +75,8 @@ def agreement_rows(
     from heedful.trials.rankings.word_rankings import attention, gradient, jain_wallace, left_out_change
     from heedful.trials.stream import sample_rows, texts_for, walk
 
-    part = corpus.split(split)
-    rows = sample_rows(len(part), limit, seed=seed)
+    part = corpus.split("test")
+    rows = sample_rows(len(part), limit)
     slope = jain_wallace if can_hold(run.model) else gradient
     parts: list[tuple[Batch, list[Tensor], Tensor, Tensor]] = []
     for batch in walk(run.model, texts_for(run.model, part.take(rows)), np.arange(len(rows)), places=4096):
@@ -98,7 +96,7 @@ def agreement_rows(
         decided[places] = classes
     frames = []
     for first, second in PAIRS:
-        compared = agreement(scores[first], scores[second], mask, names=(first, second), seed=seed)
+        compared = agreement(scores[first], scores[second], mask, names=(first, second))
         own = {name: getattr(compared, name).numpy() for name in COLUMNS}
         beside = {f"random_{name}": getattr(compared, f"random_{name}").numpy() for name in COLUMNS}
         about = {"instance": rows, "words": mask.sum(1).numpy(), "decided": decided.numpy()}

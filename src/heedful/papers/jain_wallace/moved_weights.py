@@ -22,16 +22,14 @@ def moved_rows(
     run: "Held",
     corpus: Corpus,
     *,
-    split: str = "test",
-    limit: int | None = None,
-    seed: int = 0,
+    limit: int | None,
     measure: "Callable[[Trace], pd.DataFrame]",
 ) -> pd.DataFrame:
-    """What a measure of a trace finds, by the text's number in the split (`instance`)."""
+    """What a measure of a trace finds, by the text's number in the test split (`instance`)."""
     from heedful.trials.stream import sample_rows, texts_for, trace_trial, tried
 
-    part = corpus.split(split)
-    rows = sample_rows(len(part), limit, seed=seed)
+    part = corpus.split("test")
+    rows = sample_rows(len(part), limit)
     texts = texts_for(run.model, part.take(rows))
     table = tried(trace_trial(run.model, measure), run.model, texts, np.arange(len(rows)))
     decided = np.array(run.model.classes)[table["decided"].to_numpy()]

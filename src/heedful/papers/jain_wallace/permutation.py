@@ -1,7 +1,6 @@
 """What permuting the weights does to the output (Jain & Wallace, 2019, section 4.2.1)."""
 
 from collections.abc import Iterator
-from functools import partial
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -40,20 +39,11 @@ PLACE = "Jain & Wallace (2019), 4.2.1"
 SMALL = 0.1  # a change of the output below this is called small here; the paper shows figures
 
 
-def permutation_rows(
-    run: "Held",
-    corpus: Corpus,
-    *,
-    split: str = "test",
-    limit: int | None = None,
-    permutations: int = 100,
-    seed: int = 0,
-) -> pd.DataFrame:
+def permutation_rows(run: "Held", corpus: Corpus, *, limit: int | None = None) -> pd.DataFrame:
     """A measure: the median output change of each text over permutations of its weights."""
     from heedful.trials.weights.moved import permuted_weights
 
-    permuted = partial(permuted_weights, permutations=permutations, seed=seed)
-    found = moved_rows(run, corpus, split=split, limit=limit, seed=seed, measure=permuted)
+    found = moved_rows(run, corpus, limit=limit, measure=permuted_weights)
     return found.rename(columns={"permuted": "change"})
 
 

@@ -91,9 +91,9 @@ def architecture(preset: str) -> str:
     return "-".join(preset.split("-")[-2:])
 
 
-def sample_corpus(corpus: Corpus, sizes: dict[str, int], *, seed: int = 0) -> Corpus:
-    """So many texts of each split, drawn by the seed, in their order; all where there are fewer."""
-    generator = np.random.default_rng(seed)
+def sample_corpus(corpus: Corpus, sizes: dict[str, int]) -> Corpus:
+    """So many texts of each split, drawn by chance, in their order; all where there are fewer."""
+    generator = np.random.default_rng(0)
     drawn = [
         np.sort(generator.permutation(np.flatnonzero(corpus.splits == split))[: sizes[split]])
         for split in SPLITS
@@ -106,15 +106,15 @@ def _sampled(name: str, bench: Bench) -> str:
     return bench.keep_corpus(f"{name}-sample", sample_corpus(corpus, QUICK_TEXTS))
 
 
-def erasure_rows(run: "Run", corpus: Corpus, *, most: int | None = None, seed: int = 0) -> pd.DataFrame:
-    """A measure: the rows of the test split, or of `most` of its texts, drawn by the seed."""
+def erasure_rows(run: "Run", corpus: Corpus, *, most: int | None = None) -> pd.DataFrame:
+    """A measure: the rows of the test split, or of `most` of its texts, drawn by chance."""
     from heedful.training.texts_of_run import encode_for
     from heedful.trials.stream import sample_rows, tried
     from heedful.trials.streamed_trials import layer_trial
 
     test = corpus.split("test")
-    chosen = sample_rows(len(test), most, seed=seed)
-    return tried(layer_trial(run.model, RANKINGS, seed=seed), run.model, encode_for(run.model, test), chosen)
+    chosen = sample_rows(len(test), most)
+    return tried(layer_trial(run.model, RANKINGS), run.model, encode_for(run.model, test), chosen)
 
 
 def rows_of(bench: Bench, models: tuple[str, ...] = MODELS) -> pd.DataFrame:

@@ -62,8 +62,12 @@ def findings(tables: Tables) -> list[Finding]:
     for where, rows in cells(tables["runs"]):
         errors = of_cell(tables, where)
         for measure in MEASURES:
-            found += [reached(rows, errors, kind, measure=measure, **where) for kind in _kinds(rows)]
-            found += [gained(rows, errors, kind, measure=measure, **where) for kind in _kinds(rows)[1:]]
+            found += [
+                reached(rows, errors, kind, measure=measure, coordinates=where) for kind in _kinds(rows)
+            ]
+            found += [
+                gained(rows, errors, kind, measure=measure, coordinates=where) for kind in _kinds(rows)[1:]
+            ]
     return found
 
 
@@ -90,7 +94,10 @@ def summary(tables: Tables) -> pd.DataFrame:
 def claims(tables: Tables) -> Iterator[Claim]:
     """That these tasks hardly need attention, and that it helps at all: corpus by corpus."""
     for where, rows in main_cells(tables["runs"]):
-        effect, on = gained(rows, of_cell(tables, where), "uniform", **where), f"On {where['corpus']}"
+        effect, on = (
+            gained(rows, of_cell(tables, where), "uniform", coordinates=where),
+            f"On {where['corpus']}",
+        )
         yield Claim.decided(
             f"{on}, uniform weights do as well as learnt ones (F1 within {ALIKE:g})",
             PLACE,
