@@ -18,6 +18,7 @@ from torch import Tensor, nn
 from heedful.attention import CollaborativeAttended, CollaborativeAttention
 from heedful.gallery.entry import Entry, Outcome, Size
 from heedful.gallery.learning import parameters_of
+from heedful.gallery.over_seeds import labelled_bars
 from heedful.gallery.ranking import gain, hit_rate
 from heedful.gallery.real_acf import REAL
 from heedful.gallery.seeded import seeded
@@ -283,14 +284,10 @@ def draw_items(axes: "Axes", outcome: Outcome) -> None:
 
 def draw_rates(axes: "Axes", outcome: Outcome) -> None:
     average = outcome.table["hit rate@10 of the plain average of the history"]
-    bars = axes.bar(
-        ["factors", "average", "attention"],
-        [outcome.baseline, average, outcome.figure],
-        color=["0.65", "0.45", "tab:blue"],
-    )
-    axes.bar_label(bars, fmt="%.2f", padding=2)
+    rates = [outcome.baseline, average, outcome.figure]
+    colours = ["0.65", "0.45", "tab:blue"]
+    labelled_bars(axes, ["factors", "average", "attention"], [rates], colours=colours, digits=2)
     axes.set_ylim(0, 1.05)
-    axes.spines[["top", "right"]].set_visible(False)
     axes.set_title("hit rate@10", fontsize=11)
 
 

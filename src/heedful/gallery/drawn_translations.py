@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from heedful.gallery.entry import Outcome
+from heedful.gallery.over_seeds import mean_and_bar
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,8 +33,7 @@ def draw_by_length(
         if not seeds[0]:
             continue
         values = np.array([list(seed.values()) for seed in seeds])
-        mean = values.mean(0)
-        spread = [mean - values.min(0), values.max(0) - mean]
+        mean, spread = mean_and_bar(values)
         style = ":" if name == "lexicon" else "o-"
         axes.errorbar(list(seeds[0]), mean, spread, color=colour, fmt=style, capsize=2, label=name)
     axes.set(xlabel="words of the source", ylabel="BLEU" if which == BLEU else "perplexity per word")

@@ -22,6 +22,7 @@ from heedful.data import Vocabulary, load_data, split_texts
 from heedful.data.vocabulary import PADDING_ID
 from heedful.gallery.entry import Entry, Outcome, Size
 from heedful.gallery.learning import learn, parameters_of
+from heedful.gallery.over_seeds import labelled_bars
 from heedful.gallery.painting import Painted, paint_lines, wrap
 from heedful.gallery.real_dual import REAL
 from heedful.gallery.seeded import seeded
@@ -288,14 +289,10 @@ def draw(outcome: Outcome, figure: "Figure") -> None:
 
 
 def draw_errors(axes: "Axes", outcome: Outcome) -> None:
-    bars = axes.bar(
-        ["biases", "no gates", "gates"],
-        [outcome.table["RMSE of the biases alone"], outcome.baseline, outcome.figure],
-        color=["0.65", "0.45", "tab:blue"],
-    )
-    axes.bar_label(bars, fmt="%.2f", padding=2)
+    errors = [outcome.table["RMSE of the biases alone"], outcome.baseline, outcome.figure]
+    colours = ["0.65", "0.45", "tab:blue"]
+    labelled_bars(axes, ["biases", "no gates", "gates"], [errors], colours=colours, digits=2)
     axes.margins(y=0.1)
-    axes.spines[["top", "right"]].set_visible(False)
     axes.set_title("RMSE of ratings", fontsize=11)
 
 

@@ -1,9 +1,13 @@
 """How figures of several seeds are drawn: the mean, and a bar from the lowest seed to the highest."""
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 def mean_and_bar(values: ArrayLike) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -14,3 +18,18 @@ def mean_and_bar(values: ArrayLike) -> tuple[NDArray[Any], NDArray[Any]]:
     seeds = np.asarray(values, dtype=float)
     mean = seeds.mean(0)
     return mean, np.maximum(np.stack([mean - seeds.min(0), seeds.max(0) - mean]), 0)
+
+
+def labelled_bars(
+    axes: "Axes",
+    names: Sequence[str],
+    seeds: Sequence[Sequence[float]],
+    *,
+    colours: Sequence[str],
+    digits: int,
+) -> None:
+    """A bar a name, the mean of its values (seeds, names), written above it; several seeds have their bar."""
+    mean, bar = mean_and_bar(seeds)
+    drawn = axes.bar(names, mean, yerr=bar if len(seeds) > 1 else None, capsize=3, color=colours)
+    axes.bar_label(drawn, fmt=f"%.{digits}f", padding=4)
+    axes.spines[["top", "right"]].set_visible(False)

@@ -20,7 +20,7 @@ from heedful.drawing import BLUE, GREY, ORANGE
 from heedful.gallery.entry import Outcome, RealTask, Size
 from heedful.gallery.learning import as_large, parameters_of
 from heedful.gallery.listening import ARTISTS, NONE, PLAYS, TAGS, Listening, read_listening
-from heedful.gallery.over_seeds import mean_and_bar
+from heedful.gallery.over_seeds import labelled_bars
 from heedful.gallery.ranking import gain, hit_rate, ranks
 from heedful.gallery.seeded import seeded
 from heedful.training.devices import one_thread
@@ -277,21 +277,12 @@ def draw(outcomes: Sequence[Outcome], figure: "Figure") -> None:
     figure.set_layout_engine("constrained")
     artists, rates = figure.subplots(1, 2, width_ratios=(6, 4))
     draw_artists(artists, outcomes[0].picture)
-    seeds = [outcome.picture["rates"] for outcome in outcomes]
     kinds = (POPULARITY, "factors", "average", "attention", NEIGHBOURS)
-    mean, bar = mean_and_bar([[by[kind] for kind in kinds] for by in seeds])
-    bars = rates.bar(
-        kinds,
-        mean,
-        yerr=bar,
-        capsize=3,
-        color=[GREY, GREY, ORANGE, BLUE, GREY],
-    )
-    rates.bar_label(bars, fmt="%.3f", padding=4)
+    seeds = [[outcome.picture["rates"][kind] for kind in kinds] for outcome in outcomes]
+    labelled_bars(rates, kinds, seeds, colours=[GREY, GREY, ORANGE, BLUE, GREY], digits=3)
     rates.tick_params(axis="x", labelsize=8.5)
     rates.set_ylim(0, 1.05)
     rates.set_ylabel("HR@10 among 99 others")
-    rates.spines[["top", "right"]].set_visible(False)
 
 
 def draw_artists(axes: "Axes", picture: Mapping[str, Any]) -> None:

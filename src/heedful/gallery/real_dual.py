@@ -19,7 +19,7 @@ from heedful.data.vocabulary import PADDING_ID
 from heedful.drawing import BLUE, GREY, ORANGE
 from heedful.gallery.entry import Outcome, RealTask, Size
 from heedful.gallery.learning import as_large, parameters_of
-from heedful.gallery.over_seeds import mean_and_bar
+from heedful.gallery.over_seeds import labelled_bars
 from heedful.gallery.painting import paint_lines, wrap
 from heedful.gallery.rated_reviews import FILE, REVIEWS, WORDS, Ratings, Reviews, read_reviews
 from heedful.gallery.seeded import seeded
@@ -222,18 +222,10 @@ def draw(outcomes: Sequence[Outcome], figure: "Figure") -> None:
     paint_lines(page, wrap(painted, 70), columns=70)
     errors: Any = figure.add_axes((0.72, 0.13, 0.26, 0.75))
     kinds = ("mean", "biases", "no gates", "gates")
-    mean, bar = mean_and_bar([[outcome.picture["errors"][kind] for kind in kinds] for outcome in outcomes])
-    bars = errors.bar(
-        kinds,
-        mean,
-        yerr=bar,
-        capsize=3,
-        color=[GREY, GREY, ORANGE, BLUE],
-    )
-    errors.bar_label(bars, fmt="%.3f", padding=4)
-    errors.set_ylim(0, 1.15 * mean.max())
+    seeds = [[outcome.picture["errors"][kind] for kind in kinds] for outcome in outcomes]
+    labelled_bars(errors, kinds, seeds, colours=[GREY, GREY, ORANGE, BLUE], digits=3)
+    errors.set_ylim(0, 1.15 * np.mean(seeds, axis=0).max())
     errors.set_title("RMSE of ratings", fontsize=10)
-    errors.spines[["top", "right"]].set_visible(False)
 
 
 REAL = RealTask(

@@ -47,6 +47,18 @@ BUDGETS: dict[Size, Budget] = {
 }
 
 
+def by_score(score: str, width: int, *, longest: int) -> nn.Module:
+    """Attention by a score of this name over at most so many items."""
+    return build_attention(
+        score,
+        width,
+        query=width,
+        init="xavier",
+        longest=longest if score == "location" else None,
+        width=INNER if score == "additive" else None,
+    )
+
+
 class Finder(nn.Module):
     """Sums of word embeddings are keys and queries; a key also has how long ago it was told."""
 
@@ -57,14 +69,7 @@ class Finder(nn.Module):
         self.register_buffer("sentences", babi.sentences)
         self.keys, self.queries = nn.Embedding(words, width), nn.Embedding(words, width)  # N(0, 1)
         self.ages, self.values = nn.Embedding(facts, width), nn.Embedding(words, VALUE)
-        self.attention = build_attention(
-            score,
-            width,
-            query=width,
-            init="xavier",
-            longest=facts if score == "location" else None,
-            width=INNER if score == "additive" else None,
-        )
+        self.attention = by_score(score, width, longest=facts)
         self.decide = nn.Linear(VALUE, words)
 
     def attend(self, asked: Questions) -> Attended:
@@ -205,15 +210,12 @@ def draw_lines(axes: "Axes", outcomes: Sequence[Outcome], field: str) -> None:
     widths = outcomes[0].picture["widths"]
     for score, (colour, mark) in LINES.items():
         mean, bar = mean_and_bar([outcome.picture[field][score] for outcome in outcomes])
-        axes.errorbar(
-            widths,
-            mean,
-            bar,
-            color=colour,
-            marker=mark,
-            capsize=2,
-            label=score,
-        )
+        axes.errorbar(widths, mean, bar, color=colour, marker=mark, capsize=2, label=score)
+    over_widths(axes, widths)
+
+
+def over_widths(axes: "Axes", widths: Sequence[int]) -> None:
+    """Axes for shares over widths."""
     axes.set_xscale("log", base=2)
     axes.set_xticks(widths, [str(width) for width in widths])
     axes.minorticks_off()

@@ -14,10 +14,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from heedful.attention import SCORES, Attended, build_attention
+from heedful.attention import SCORES, Attended
 from heedful.gallery.entry import Entry, Outcome, Size
 from heedful.gallery.learning import learn, parameters_of
-from heedful.gallery.real_scores import LINES, REAL
+from heedful.gallery.real_scores import BASELINE, FIGURE, LINES, REAL, VALUE, by_score, over_widths
 from heedful.gallery.seeded import seeded
 from heedful.training.devices import one_thread
 
@@ -26,9 +26,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 KEYS, VALUES, ITEMS = 32, 16, 12
-FIGURE, BASELINE = "scaled-dot", "dot"
-INNER = 32  # width inside the additive score
-VALUE = 16  # width of an embedded value
 
 
 class Questions(NamedTuple):
@@ -55,14 +52,7 @@ class Retriever(nn.Module):
         super().__init__()
         self.keys, self.queries = nn.Embedding(KEYS, width), nn.Embedding(KEYS, width)  # N(0, 1)
         self.values = nn.Embedding(VALUES, VALUE)
-        self.attention = build_attention(
-            score,
-            width,
-            query=width,
-            init="xavier",
-            longest=ITEMS if score == "location" else None,
-            width=INNER if score == "additive" else None,
-        )
+        self.attention = by_score(score, width, longest=ITEMS)
         self.decide = nn.Linear(VALUE, VALUES)
 
     def attend(self, questions: Questions) -> Attended:
@@ -189,11 +179,7 @@ def draw_lines(axes: "Axes", outcome: Outcome, *, field: str) -> None:
         colour, mark = LINES[score]
         heights = [getattr(row[width], field) for width in widths]
         axes.plot(widths, heights, color=colour, marker=mark, label=score)
-    axes.set_xscale("log", base=2)
-    axes.set_xticks(widths, [str(width) for width in widths])
-    axes.minorticks_off()
-    axes.set(xlabel="width n", ylim=(0, 1.05))
-    axes.spines[["top", "right"]].set_visible(False)
+    over_widths(axes, widths)
 
 
 ENTRY = Entry(

@@ -6,9 +6,9 @@ target, E width of a word, H width of a state, R heads, V known words of the tar
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import torch
@@ -16,9 +16,11 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from heedful.gallery.bleu import corpus_bleu
-from heedful.gallery.entry import Size
+from heedful.gallery.entry import Outcome, Size
 from heedful.gallery.learning import learn
-from heedful.gallery.word_pairs import BEGIN, END, PADDING, UNKNOWN, Language, Pairs
+from heedful.gallery.seeded import seeded
+from heedful.gallery.word_pairs import BEGIN, END, PADDING, UNKNOWN, Corpus, Language, Pairs
+from heedful.training.devices import one_thread
 
 AT_ONCE = 200  # pairs that are translated together
 LONGER = 10  # words that a translation may have more than its source
@@ -73,6 +75,9 @@ class Translator(nn.Module):
     def write(self, before: Tensor, source: Source, state: Any = None) -> tuple[Said, Any]:
         """Say what follows each of the words `before` (B,N), and the state after them; None is the first."""
         raise NotImplementedError
+
+
+Some = TypeVar("Some", bound=Translator)
 
 
 class Words(nn.Module):
@@ -200,6 +205,46 @@ def by_length(pairs: Pairs) -> dict[str, np.ndarray]:
     """Which sources have how many words."""
     lengths = pairs.lengths
     return {f"{name} words": (lengths >= least) & (lengths <= most) for name, (least, most) in BANDS.items()}
+
+
+def learnt(
+    make: Callable[[], Some], corpus: Corpus, budget: Budget, groups: Groups, *, seed: int, device: str
+) -> tuple[Some, dict[str, Score]]:
+    """A model that this makes, trained from the seed, and its scores on the test pairs."""
+    with one_thread(), seeded(seed):
+        model = make().to(device)
+        fit(model, corpus.train, budget)
+        return model, score(model, corpus.test, corpus.target, groups)
+
+
+def outcome_of(
+    scores: Mapping[str, Mapping[str, Score]],
+    parameters: Mapping[str, int],
+    lexicon: Mapping[str, float],
+    *,
+    figure: str,
+    baseline: str,
+    further: Mapping[str, float],
+    alignments: Any,
+) -> Outcome:
+    """What models come to by their names, the BLEU of the lexicon's translations beside them."""
+    return Outcome(
+        figure=scores[figure][EVERY].bleu,
+        baseline=scores[baseline][EVERY].bleu,
+        parameters=parameters[figure],
+        baseline_parameters=parameters[baseline],
+        table={
+            **tabled(scores),
+            **{f"lexicon: BLEU, {group}": bleu for group, bleu in lexicon.items()},
+            **further,
+        },
+        picture={
+            "scores": {name: {group: list(one) for group, one in by.items()} for name, by in scores.items()},
+            "lexicon": lexicon,
+            "alignments": alignments,
+        },
+        yardstick=lexicon[EVERY],
+    )
 
 
 def tabled(scores: Mapping[str, Mapping[str, Score]]) -> dict[str, float]:

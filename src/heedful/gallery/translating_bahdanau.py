@@ -19,10 +19,8 @@ from heedful.gallery.entry import Outcome, Size
 from heedful.gallery.learning import as_large, parameters_of
 from heedful.gallery.lexicon import Lexicon
 from heedful.gallery.recurrent_translator import Recurrent, gru_step
-from heedful.gallery.seeded import seeded
 from heedful.gallery.translating import (
     BUDGETS,
-    EVERY,
     Budget,
     Decide,
     Said,
@@ -30,13 +28,11 @@ from heedful.gallery.translating import (
     Source,
     bleu_by_group,
     by_length,
-    fit,
-    score,
-    tabled,
+    learnt,
+    outcome_of,
 )
 from heedful.gallery.word_alignments import align_examples, linked_share
 from heedful.gallery.word_pairs import Corpus, read_pairs
-from heedful.training.devices import one_thread
 
 # Two models a seed leave time for more epochs than the other translators have.
 LONGER: dict[Size, dict[str, Any]] = {"quick": {"epochs": 30}}
@@ -105,28 +101,17 @@ def train(seed: int, size: Size, folder: Path, device: str) -> Outcome:
     models: dict[str, Additive] = {}
     scores: dict[str, dict[str, Score]] = {}
     for name, attends in (("attention", True), ("last states", False)):
-        with one_thread(), seeded(seed):
-            models[name] = build(corpus, budget, attends=attends).to(device)
-            fit(models[name], corpus.train, budget)
-            scores[name] = score(models[name], corpus.test, corpus.target, bands)
-    plain = bleu_by_group(lexicon.translate(corpus.test), corpus.test, corpus.target, bands)
+        make = partial(build, corpus, budget, attends=attends)
+        models[name], scores[name] = learnt(make, corpus, budget, bands, seed=seed, device=device)
     links = lexicon.links(corpus.test)
-    return Outcome(
-        figure=scores["attention"][EVERY].bleu,
-        baseline=scores["last states"][EVERY].bleu,
-        parameters=parameters_of(models["attention"]),
-        baseline_parameters=parameters_of(models["last states"]),
-        table={
-            **tabled(scores),
-            **{f"lexicon: BLEU, {group}": bleu for group, bleu in plain.items()},
-            "the most read word is the lexicon's": linked_share(models["attention"], corpus.test, links),
+    return outcome_of(
+        scores,
+        {name: parameters_of(model) for name, model in models.items()},
+        bleu_by_group(lexicon.translate(corpus.test), corpus.test, corpus.target, bands),
+        figure="attention",
+        baseline="last states",
+        further={
+            "the most read word is the lexicon's": linked_share(models["attention"], corpus.test, links)
         },
-        picture={
-            "scores": {
-                name: {group: list(found) for group, found in by.items()} for name, by in scores.items()
-            },
-            "lexicon": plain,
-            "alignments": align_examples(models["attention"], corpus),
-        },
-        yardstick=plain[EVERY],
+        alignments=align_examples(models["attention"], corpus),
     )

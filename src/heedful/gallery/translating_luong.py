@@ -28,7 +28,6 @@ from heedful.gallery.entry import Outcome, Size
 from heedful.gallery.learning import as_large, parameters_of
 from heedful.gallery.lexicon import Lexicon, crosses
 from heedful.gallery.recurrent_translator import Recurrent, gru_step
-from heedful.gallery.seeded import seeded
 from heedful.gallery.translating import (
     BUDGETS,
     EVERY,
@@ -39,13 +38,11 @@ from heedful.gallery.translating import (
     Source,
     bleu_by_group,
     by_length,
-    fit,
-    score,
-    tabled,
+    learnt,
+    outcome_of,
 )
 from heedful.gallery.word_alignments import align_examples, linked_share
 from heedful.gallery.word_pairs import Corpus, read_pairs
-from heedful.training.devices import one_thread
 
 REACH = 3  # D
 LONGEST = 64  # words of a source
@@ -152,23 +149,19 @@ def train(seed: int, size: Size, folder: Path, device: str) -> Outcome:
     scores: dict[str, dict[str, Score]] = {}
     parameters, linked, examples = {}, {}, {}
     for kind in KINDS if size != "small" else (FIGURE, "local-p", FEEDING, BASELINE):
-        with one_thread(), seeded(seed):
-            model = build(corpus, budget, kind=kind).to(device)
-            fit(model, corpus.train, budget)
-            scores[kind] = score(model, corpus.test, corpus.target, groups)
+        make = partial(build, corpus, budget, kind=kind)
+        model, scores[kind] = learnt(make, corpus, budget, groups, seed=seed, device=device)
         parameters[kind] = parameters_of(model)
         if model.attention is not None:
             linked[kind] = linked_share(model, corpus.test, links)
             examples[kind] = align_examples(model, corpus)[:1]
-    plain = bleu_by_group(lexicon.translate(corpus.test), corpus.test, corpus.target, groups)
-    return Outcome(
-        figure=scores[FIGURE][EVERY].bleu,
-        baseline=scores[BASELINE][EVERY].bleu,
-        parameters=parameters[FIGURE],
-        baseline_parameters=parameters[BASELINE],
-        table={
-            **tabled(scores),
-            **{f"lexicon: BLEU, {group}": bleu for group, bleu in plain.items()},
+    return outcome_of(
+        scores,
+        parameters,
+        bleu_by_group(lexicon.translate(corpus.test), corpus.test, corpus.target, groups),
+        figure=FIGURE,
+        baseline=BASELINE,
+        further={
             **{
                 f"{kind}: BLEU over {FIGURE}, {group}": scores[kind][group].bleu - scores[FIGURE][group].bleu
                 for kind in scores
@@ -177,10 +170,5 @@ def train(seed: int, size: Size, folder: Path, device: str) -> Outcome:
             },
             **{f"{kind}: the most read word is the lexicon's": share for kind, share in linked.items()},
         },
-        picture={
-            "scores": {kind: {group: list(one) for group, one in by.items()} for kind, by in scores.items()},
-            "lexicon": plain,
-            "alignments": examples,
-        },
-        yardstick=plain[EVERY],
+        alignments=examples,
     )

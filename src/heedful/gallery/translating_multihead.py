@@ -17,7 +17,6 @@ from heedful.attention import MultiHead
 from heedful.gallery.entry import Outcome, Size
 from heedful.gallery.learning import as_large, parameters_of
 from heedful.gallery.lexicon import Lexicon
-from heedful.gallery.seeded import seeded
 from heedful.gallery.translating import (
     BUDGETS,
     EVERY,
@@ -30,14 +29,12 @@ from heedful.gallery.translating import (
     Words,
     bleu_by_group,
     by_length,
-    fit,
-    score,
-    tabled,
+    learnt,
+    outcome_of,
 )
 from heedful.gallery.translating_luong import Joined
 from heedful.gallery.word_alignments import align_examples, linked_share
 from heedful.gallery.word_pairs import PADDING, Corpus, read_pairs
-from heedful.training.devices import one_thread
 
 HEADS = (1, 2, 4, 8)
 FIGURE, BASELINE, GRU = 4, 1, "GRU"
@@ -149,31 +146,23 @@ def train(seed: int, size: Size, folder: Path, device: str) -> Outcome:
     models: dict[str, Translator] = {}
     scores: dict[str, dict[str, Score]] = {}
     for name, make in makers.items():
-        with one_thread(), seeded(seed):
-            models[name] = make().to(device)
-            fit(models[name], corpus.train, budget if name == GRU else calmer)
-            scores[name] = score(models[name], corpus.test, corpus.target, bands)
-    plain = bleu_by_group(lexicon.translate(corpus.test), corpus.test, corpus.target, bands)
-    return Outcome(
-        figure=scores[named(FIGURE)][EVERY].bleu,
-        baseline=scores[named(BASELINE)][EVERY].bleu,
-        parameters=parameters_of(models[named(FIGURE)]),
-        baseline_parameters=parameters_of(models[named(BASELINE)]),
-        table={
-            **tabled(scores),
-            **{f"lexicon: BLEU, {group}": bleu for group, bleu in plain.items()},
-            f"{named(FIGURE)}: BLEU over the {GRU}": scores[named(FIGURE)][EVERY].bleu
-            - scores[GRU][EVERY].bleu,
-            f"{GRU}: parameters": parameters_of(models[GRU]),
+        own = budget if name == GRU else calmer
+        models[name], scores[name] = learnt(make, corpus, own, bands, seed=seed, device=device)
+    parameters = {name: parameters_of(model) for name, model in models.items()}
+    several = named(FIGURE)
+    return outcome_of(
+        scores,
+        parameters,
+        bleu_by_group(lexicon.translate(corpus.test), corpus.test, corpus.target, bands),
+        figure=several,
+        baseline=named(BASELINE),
+        further={
+            f"{several}: BLEU over the {GRU}": scores[several][EVERY].bleu - scores[GRU][EVERY].bleu,
+            f"{GRU}: parameters": parameters[GRU],
             **{
                 f"{name}: the most read word is the lexicon's": linked_share(model, corpus.test, links)
                 for name, model in models.items()
             },
         },
-        picture={
-            "scores": {name: {group: list(one) for group, one in by.items()} for name, by in scores.items()},
-            "lexicon": plain,
-            "alignments": align_examples(models[named(FIGURE)], corpus)[:1],
-        },
-        yardstick=plain[EVERY],
+        alignments=align_examples(models[several], corpus)[:1],
     )
