@@ -15,7 +15,6 @@ import pandas as pd
 import torch
 
 from heedful.data.corpus import Corpus
-from heedful.data.encoded import encode_texts
 from heedful.data.words import rules_for
 from heedful.errors import UserError
 from heedful.models.building import build_model
@@ -24,6 +23,7 @@ from heedful.records.wording import lasting
 from heedful.study.grid import Cell, Study
 from heedful.study.text_measures import MEASURES
 from heedful.training.devices import one_thread
+from heedful.training.evaluation import encode_as
 from heedful.training.from_corpus import encode_splits
 from heedful.training.loop import fit
 from heedful.training.run import Recipe, Run
@@ -57,15 +57,7 @@ class Probe:
         self.words = int(self.lengths["train"].sum())
         part = corpus.split("train")
         few = part.take(sample_rows(len(part), PROBE))
-        self.texts = encode_texts(
-            few.texts,
-            few.labels,
-            self.vocabulary,
-            rules=self.rules,
-            sentences=model.hierarchical,
-            max_length=model.max_length,
-            keep_texts=model.encoder == "pretrained",
-        )
+        self.texts = encode_as(model, self.vocabulary, self.rules, few.texts, few.labels)
 
     def seconds(self, model: ModelSettings, training: TrainingSettings, *, threads: int | None = 1) -> float:
         """About what one training takes on the whole corpus.

@@ -3,7 +3,7 @@
 Axes: N texts, K classes.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +13,10 @@ from torch import Tensor
 
 from heedful.data.batches import batches
 from heedful.data.encoded import EncodedTexts, encode_texts
+from heedful.data.vocabulary import Vocabulary
+from heedful.data.words import WordRules
 from heedful.models.building import Classifier
+from heedful.models.settings import ModelSettings
 from heedful.models.trace import decisions, probabilities
 from heedful.training.losses import classification_loss
 
@@ -48,17 +51,26 @@ def evaluate(model: Classifier, encoded: EncodedTexts) -> Evaluation:
 
 def predict(model: Classifier, texts: Sequence[str]) -> Tensor:
     """The logits (N, K or 1) of texts, in their order."""
-    settings = model.settings
-    encoded = encode_texts(
+    return logits_of(model, encode_as(model.settings, model.vocabulary, model.rules, texts))
+
+
+def encode_as(
+    settings: ModelSettings,
+    vocabulary: Vocabulary,
+    rules: WordRules | None,
+    texts: Sequence[str],
+    labels: Iterable[int] | None = None,
+) -> EncodedTexts:
+    """Texts as a model of these settings reads them."""
+    return encode_texts(
         texts,
-        None,
-        model.vocabulary,
-        rules=model.rules,
+        labels,
+        vocabulary,
+        rules=rules,
         sentences=settings.hierarchical,
         max_length=settings.max_length,
         keep_texts=settings.encoder == "pretrained",
     )
-    return logits_of(model, encoded)
 
 
 def logits_of(model: Classifier, encoded: EncodedTexts) -> Tensor:

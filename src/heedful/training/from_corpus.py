@@ -26,7 +26,7 @@ from heedful.training import run as files
 from heedful.training.callbacks import Callback
 from heedful.training.checkpoint import Checkpoint
 from heedful.training.devices import find_device, one_thread
-from heedful.training.evaluation import evaluate
+from heedful.training.evaluation import encode_as, evaluate
 from heedful.training.loop import best_epoch, fit
 from heedful.training.presets import check_together, prepare
 from heedful.training.run import Recipe, Run
@@ -229,15 +229,7 @@ def encode_splits(corpus: Corpus, recipe: Recipe) -> tuple[Vocabulary, dict[str,
         max_size=recipe.training.max_words,
     )
     sets = {
-        name: encode_texts(
-            part.texts,
-            part.labels,
-            vocabulary,
-            rules=recipe.words,
-            sentences=recipe.model.levels == "hierarchical",
-            max_length=recipe.model.max_length,
-            keep_texts=recipe.model.encoder == "pretrained",
-        )
+        name: encode_as(recipe.model, vocabulary, recipe.words, part.texts, part.labels)
         for name, part in parts.items()
         if len(part)
     }

@@ -4,10 +4,11 @@ from pathlib import Path
 
 from heedful.data.catalogue import CATALOGUE
 from heedful.data.corpus import Corpus
-from heedful.data.encoded import EncodedTexts, encode_texts
+from heedful.data.encoded import EncodedTexts
 from heedful.data.named import load_data
 from heedful.errors import UserError
 from heedful.models.building import Classifier
+from heedful.training.evaluation import encode_as
 from heedful.training.run import Run
 
 
@@ -63,13 +64,4 @@ def _is_named(source: str) -> bool:
 
 def encode_for(model: Classifier, corpus: Corpus) -> EncodedTexts:
     """The texts of a corpus as this model reads them, with their labels."""
-    settings = model.settings
-    return encode_texts(
-        corpus.texts,
-        corpus.labels,
-        model.vocabulary,
-        rules=model.rules,
-        sentences=settings.hierarchical,
-        max_length=settings.max_length,
-        keep_texts=settings.encoder == "pretrained",
-    )
+    return encode_as(model.settings, model.vocabulary, model.rules, corpus.texts, corpus.labels)
