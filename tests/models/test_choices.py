@@ -17,6 +17,7 @@ from heedful.lazy import Choices
 from heedful.models import ENCODERS, ModelSettings, build_model
 from heedful.models import encoders as kinds
 from heedful.models.level import build_level
+from heedful.models.self_attention import SelfAttentionEncoder
 from heedful.models.settings import CONTROLS
 from heedful.training.settings import OPTIMISERS, TrainingSettings
 
@@ -25,7 +26,7 @@ VOCABULARY = Vocabulary.build(["one", "two", "three"])
 
 
 def built(**settings):
-    return build_model(ModelSettings(embedding=5, hidden=6, **settings), VOCABULARY, ("no", "yes"))
+    return build_model(ModelSettings(embedding=5, hidden=12, **settings), VOCABULARY, ("no", "yes"))
 
 
 @pytest.mark.parametrize(
@@ -39,6 +40,7 @@ def built(**settings):
         ("gru", kinds.RecurrentEncoder, nn.GRU, 1),
         ("bigru", kinds.RecurrentEncoder, nn.GRU, 2),
         ("conv", kinds.ConvolutionEncoder, None, 0),
+        ("self-attention", SelfAttentionEncoder, None, 0),
     ],
 )
 def test_every_encoder_is_the_one_that_is_named(name, kind, cell, passes):
@@ -50,7 +52,7 @@ def test_every_encoder_is_the_one_that_is_named(name, kind, cell, passes):
 
 def test_no_encoder_is_left_out_above():
     tested = {mark for mark in ENCODERS if mark != "pretrained"}  # which has tests of its own
-    assert tested == {"none", "affine", "average", "lstm", "bilstm", "gru", "bigru", "conv"}
+    assert tested == {"none", "affine", "average", "lstm", "bilstm", "gru", "bigru", "conv", "self-attention"}
 
 
 def test_every_control_and_normaliser_is_the_one_that_is_named():
@@ -97,7 +99,7 @@ def test_choices_are_known_before_anything_is_imported():
         "print(len(ENCODERS), len(SCORES), len(OPTIMISERS), 'torch' in sys.modules)\n"
     )
     done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["9", "6", "4", "False"]
+    assert done.stdout.split() == ["10", "6", "4", "False"]
 
 
 def test_a_choice_is_imported_when_it_is_chosen():

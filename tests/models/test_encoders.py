@@ -15,6 +15,7 @@ from heedful.models.encoders import (
     RecurrentEncoder,
 )
 from heedful.models.level import start_like_serrano_smith, start_like_sun_lu
+from heedful.models.self_attention import SelfAttentionEncoder
 
 B, T, E = 5, 11, 7
 LENGTHS = torch.tensor([11, 3, 1, 7, 5])
@@ -29,6 +30,7 @@ ENCODERS: dict[str, Callable[[], nn.Module]] = {
     "gru": lambda: RecurrentEncoder(nn.GRU, E, 13, both=False),
     "bigru": lambda: RecurrentEncoder(nn.GRU, E, 26, both=True),
     "conv": lambda: ConvolutionEncoder(E, 34, (3, 5)),
+    "self-attention": lambda: SelfAttentionEncoder(E, 12, 4),
     "conv 1-3-5-7": lambda: ConvolutionEncoder(E, 52, (1, 3, 5, 7)),
 }
 

@@ -23,6 +23,7 @@ from heedful.models.dropout import Dropout
 from heedful.models.encoders import AffineEncoder, NoEncoder
 from heedful.models.level import Level, score_of
 from heedful.models.pretrained import PretrainedEncoder
+from heedful.models.self_attention import SelfAttentionEncoder
 from heedful.models.settings import ModelSettings
 from heedful.models.trace import Trace
 
@@ -94,9 +95,21 @@ class FlatClassifier(nn.Module):
 
     @torch.no_grad()
     def trace(self, batch: Batch, level: str = "final", *, weights: Tensor | None = None) -> Trace:
-        """What attention saw and gave; words are items, by their place in the batch. Holds no gradients."""
-        choose_from("attention level of a flat model", level, ("final",))
+        """What attention saw and gave; words are items, by their place in the batch. Holds no gradients.
+
+        Over the encoder self-attention, "encoder" is the trace of that layer (`self_attention`).
+        """
+        encoder = self.words.encoder
+        lower = isinstance(encoder, SelfAttentionEncoder)
+        choose_from("attention level of a flat model", level, ("final", "encoder") if lower else ("final",))
         refuse_untraceable(self.settings, training=self.training)
+        if level == "encoder":
+            assert isinstance(encoder, SelfAttentionEncoder)
+
+            def rest(states: Tensor, mask: Tensor) -> Tensor:
+                return self.decide(self.attend(states, mask).context)
+
+            return encoder.trace(self.embed(batch), batch.mask, rest)
         states, mask = self.states(self.embed(batch), batch)
         attended = self.attend(states, mask, weights=weights)
         return Trace(attended.weights, states, mask, head=self.head)

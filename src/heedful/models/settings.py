@@ -30,6 +30,7 @@ ENCODERS: "Choices[Callable[[ModelSettings, int], nn.Module]]" = Choices(
         "gru": "heedful.models.encoders:recurrent",
         "bigru": "heedful.models.encoders:recurrent",
         "conv": "heedful.models.encoders:convolution",
+        "self-attention": "heedful.models.self_attention:self_attention",
         "pretrained": "heedful.models.pretrained:pretrained",
     }
 )
@@ -46,6 +47,7 @@ HEADS = ("score", "logits")
 SOURCES = ("uniform", "file", "word2vec", "word2vec-sentences")
 INITIALISATIONS = ("sun-lu", "serrano-smith", "pytorch")
 POOLINGS = ("first", "mean")
+SELF_HEADS = 4  # of the encoder self-attention
 
 WIDEST = 2**16
 
@@ -218,6 +220,10 @@ def _check_together(settings: ModelSettings) -> None:
         if settings.hidden % len(settings.widths):
             parts = len(settings.widths)
             raise UserError(f"{parts} convolutions share hidden in equal parts, but it is {settings.hidden}.")
+    if settings.encoder == "self-attention" and settings.hidden % SELF_HEADS:
+        raise UserError(
+            f"Self-attention has {SELF_HEADS} heads that share hidden, but it is {settings.hidden}."
+        )
     if settings.encoder == "pretrained" and not settings.pretrained:
         raise UserError("The encoder 'pretrained' needs the folder or the name of a model: set pretrained.")
     if settings.encoder == "pretrained" and settings.hierarchical:

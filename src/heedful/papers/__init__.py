@@ -47,6 +47,7 @@ PAPERS: dict[str, dict[str, str]] = {
         "serrano-smith-fig12": "serrano_smith.flips",
         "serrano-smith-fig13": "serrano_smith.flips",
         "serrano-smith-exact": "serrano_smith.smallest_sets",
+        "serrano-smith-limits": "serrano_smith.limits",
     },
     "jain-wallace": {
         "jain-wallace-agreement": "jain_wallace.agreement",

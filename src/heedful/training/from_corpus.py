@@ -36,7 +36,7 @@ from heedful.training.settings import TrainingSettings
 # large table can cost more than a short epoch.
 SHARE_FOR_CHECKPOINTS = 0.05
 # Encoders whose sums are split over threads.
-ORDERED = frozenset(("bilstm", "bigru", "conv", "pretrained", "lstm", "gru"))
+ORDERED = frozenset(("bilstm", "bigru", "conv", "pretrained", "lstm", "gru", "self-attention"))
 LEAST_TO_DEAL = 3  # different texts of a class that can be dealt to train, dev and test
 
 
