@@ -101,16 +101,16 @@ def measure(bench: Bench) -> Tables:
     return {"summary": _summary(findings), "findings": findings.reset_index(drop=True)}
 
 
-def layer_rows(run: "Run", corpus: Corpus, *, level: str, most: int, seed: int = 0) -> pd.DataFrame:
+def layer_rows(run: "Run", corpus: Corpus, *, level: str, most: int) -> pd.DataFrame:
     """A measure: the paper's erasures at a layer of attention, and `pushes`; a row a text that is drawn."""
     from heedful.training.texts_of_run import encode_for
     from heedful.trials.stream import PLACES, sample_rows, trace_trial, tried
     from heedful.trials.streamed_trials import layer_trial
 
     test = corpus.split("test")
-    texts, chosen = encode_for(run.model, test), sample_rows(len(test), most, seed=seed)
+    texts, chosen = encode_for(run.model, test), sample_rows(len(test), most)
     places = FEW_PLACES if level == "encoder" else PLACES
-    erased = layer_trial(run.model, PAPER, level=level, samples=1, seed=seed)
+    erased = layer_trial(run.model, PAPER, level=level, samples=1)
     pushed = trace_trial(run.model, pushes, level=level)
     first, second = (tried(trial, run.model, texts, chosen, places=places) for trial in (erased, pushed))
     return first.merge(second, on=["instance", "items"])
