@@ -19,7 +19,6 @@ from heedful.errors import MissingExtra, UserError
 from heedful.models.building import build_model
 from heedful.models.embeddings import WordVectors, vectors_for
 from heedful.models.settings import ModelSettings
-from heedful.training.callbacks import Callback
 from heedful.training.devices import one_thread
 from heedful.training.evaluation import evaluate
 from heedful.training.from_corpus import vector_texts
@@ -66,7 +65,6 @@ def train_models(
     *,
     seeds: Sequence[int] = (0,),
     changes: Mapping[str, Any] | None = None,
-    callbacks: Sequence[Callback] = (),
     done: Callable[[Reached], None] | None = None,
 ) -> list[Reached]:
     """Train each model with each seed, on one thread. `done` hears of each as it ends.
@@ -79,13 +77,7 @@ def train_models(
     with one_thread():
         for model in models:
             for seed in seeds:
-                reached = _train(
-                    corpus,
-                    model,
-                    changes={**(changes or {}), "seed": seed},
-                    shared=shared,
-                    callbacks=callbacks,
-                )
+                reached = _train(corpus, model, changes={**(changes or {}), "seed": seed}, shared=shared)
                 found.append(reached)
                 if done is not None:
                     done(reached)
@@ -153,7 +145,6 @@ def _train(
     *,
     changes: Mapping[str, Any],
     shared: dict[tuple[Any, ...], WordVectors | None],
-    callbacks: Sequence[Callback],
 ) -> Reached:
     begun = time.perf_counter()
     given = prepared(corpus, name, changes)
@@ -165,7 +156,7 @@ def _train(
     model = build_model(
         settings, given.vocabulary, corpus.label_names, rules=given.rules, seed=seed, vectors=shared[key]
     )
-    history = fit(model, train, given.splits["dev"], settings=given.training, callbacks=callbacks)
+    history = fit(model, train, given.splits["dev"], settings=given.training)
     epochs = [row for row in history if row["kind"] == "epoch"]
     best = best_epoch(history, given.training)
     return Reached(

@@ -91,12 +91,12 @@ def load_data(
     return read_corpus(path, seed=seed, learn=learn, rule=rule, **said)
 
 
-def load_texts(source: Any, *, text: str | None = None, encoding: str | None = None) -> list[str]:
+def load_texts(source: Any, *, text: str | None = None) -> list[str]:
     """The texts alone of a path or of what is in memory; `text` names their column. A `str` is a path."""
     if isinstance(source, Corpus):
         return list(source.texts)
     if isinstance(source, str | Path):
-        table = open_table(Path(source).expanduser(), encoding=encoding)
+        table = open_table(Path(source).expanduser())
     elif is_dataset(source) and isinstance(source, Mapping):  # by split
         return [one for part in source.values() for one in load_texts(part, text=text)]
     else:

@@ -174,12 +174,12 @@ def is_compiled(family: str = "dp") -> bool:
     return any(index.stat().st_mtime >= written for index in kept)
 
 
-def warm_up(family: str = "dp", dtype: type = np.float32) -> None:
+def warm_up(family: str = "dp") -> None:
     """Compile a kernel, or read it from disk, by a step on a text of one word."""
-    made: dict[str, np.ndarray] = {"embedding": np.zeros((1, 1), dtype)}
-    made |= {name: np.zeros(1, dtype) for name in ("context", "head")}
+    made: dict[str, np.ndarray] = {"embedding": np.zeros((1, 1), np.float32)}
+    made |= {name: np.zeros(1, np.float32) for name in ("context", "head")}
     if family != "dp":
-        made["matrix"] = np.zeros((1, 1), dtype)
+        made["matrix"] = np.zeros((1, 1), np.float32)
     learner = CompiledForm(family, made, scale=1.0)
     learner.step(np.zeros(1, np.int32), np.array([0, 1]), np.zeros(1, np.int64), np.zeros(1, np.int64))
 

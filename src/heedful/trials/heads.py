@@ -207,7 +207,7 @@ def _without(subject: TransformerSubject, group: Group, layer: int, heads: slice
     return found
 
 
-def head_grid(rows: HeadRows, *, level: float = 0.95, seed: int = 0) -> HeadGrid:
+def head_grid(rows: HeadRows, *, seed: int = 0) -> HeadGrid:
     """The grid of what was measured, over texts."""
     count, layers, columns = rows.gain.shape
     if count < 2:
@@ -216,7 +216,7 @@ def head_grid(rows: HeadRows, *, level: float = 0.95, seed: int = 0) -> HeadGrid
     erased = ratios((rows.fall - rows.beside).reshape(count, -1), np.ones(count), seed=seed)
 
     def table(found: Ratios) -> list[list[Estimate]]:
-        cells = [found.estimate(cell, level=level) for cell in range(layers * columns)]
+        cells = [found.estimate(cell) for cell in range(layers * columns)]
         return [cells[layer * columns : (layer + 1) * columns] for layer in range(layers)]
 
     shape = (layers, columns)

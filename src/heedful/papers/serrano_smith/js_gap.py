@@ -54,11 +54,11 @@ def points(rows: pd.DataFrame, ranking: str = "attention", *, seed: int = 0) -> 
     return pd.concat(parts, ignore_index=True)
 
 
-def bins(rows: pd.DataFrame, ranking: str = "attention") -> pd.DataFrame:
+def bins(rows: pd.DataFrame) -> pd.DataFrame:
     """By tenths of Δα: instances, those with a negative ΔJS, and its mean with its standard error."""
     found = []
     for cell in each_cell(rows):
-        tested = cell.single(ranking).tested
+        tested = cell.single("attention").tested
         place = np.clip(np.digitize(tested.delta_weight, EDGES) - 1, 0, len(EDGES) - 2)
         for number, (low, high) in enumerate(pairwise(EDGES)):
             values = tested.delta_js[place == number]
