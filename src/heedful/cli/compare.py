@@ -29,6 +29,7 @@ def compare(
     Example: `heedful compare audits/version-1 audits/version-2 --out comparison.html`
     """
     from heedful.comparing.comparison import compare as run_compare
+    from heedful.records.wording import signed
 
     found = run_compare(first, second, keep_texts=not no_texts, seed=seed)
     if out is not None:
@@ -41,14 +42,11 @@ def compare(
         say(note)
     rows = []
     for one in found.differences:
-        ends = one.difference.interval
-        assert ends is not None
-        between = f"{one.difference.value:+.3f} [{ends.low:+.3f}, {ends.high:+.3f}]"
         better = {"first": "the first", "second": "the second", "": "cannot be told"}[one.better]
-        rows.append([one.name, f"{one.first.value:.3f}", f"{one.second.value:.3f}", between, better])
+        rows.append([one.name, f"{one.first.value:.3f}", f"{one.second.value:.3f}", one.apart(3), better])
     print_table("", ["number", "first", "second", "difference", "better"], rows)
     if found.moved:
-        moved = ", ".join(f"{one.word} {one.second - one.first:+.3f}" for one in found.moved[:8])
+        moved = ", ".join(f"{one.word} {signed(one.second - one.first, 3)}" for one in found.moved[:8])
         typer.echo(f"Words whose average attention moved most: {moved}")
     if out is not None:
         say(f"Written: {out}.")

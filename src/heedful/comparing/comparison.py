@@ -24,6 +24,7 @@ from heedful.records import Estimate
 from heedful.records.finding import to_estimate
 from heedful.records.ratios import difference_of_ratios
 from heedful.records.stored import load_json, save_json
+from heedful.records.wording import signed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -59,13 +60,15 @@ class Difference:
     texts: tuple[int, int, int]  # of the first, of the second, of both
     better: str  # "first", "second", or "" where that cannot be told
 
-    def __str__(self) -> str:
+    def apart(self, places: int) -> str:
+        """The difference with its interval, in words."""
         ends = self.difference.interval
         assert ends is not None
-        return (
-            f"{self.name}: {self.first.value:.3f} and {self.second.value:.3f}, "
-            f"difference {self.difference.value:+.3f} [{ends.low:+.3f}, {ends.high:+.3f}]"
-        )
+        between = f"{signed(ends.low, places)}, {signed(ends.high, places)}" if ends.bounded else ends.method
+        return f"{signed(self.difference.value, places)} [{between}]"
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.first.value:.3f} and {self.second.value:.3f}, difference {self.apart(3)}"
 
 
 @dataclass(frozen=True)
@@ -320,18 +323,12 @@ def _sentence(sides: list[Side], differences: list[Difference]) -> str:
     told = [one for one in numbers if one.better]
     if not told:
         return f"No difference can be told between the highlights of {names[0]} and {names[1]} ({readings})."
-    by = ", ".join(_by(one) for one in told)
+    by = ", ".join(f"{one.name} {one.apart(2)}" for one in told)
     better = {one.better for one in told}
     if len(better) > 1:
         return f"Neither the highlights of {names[0]} nor those of {names[1]} are better throughout: {by}."
     best, other = sides if better == {"first"} else reversed(sides)
     return f"The highlights of {best.folder} are better (“{best.reading}” against “{other.reading}”): {by}."
-
-
-def _by(one: Difference) -> str:
-    ends = one.difference.interval
-    assert ends is not None
-    return f"{one.name} {one.difference.value:+.2f} [{ends.low:+.2f}, {ends.high:+.2f}]"
 
 
 def _difference_from(content: Mapping[str, Any]) -> Difference:

@@ -9,6 +9,7 @@ from heedful.auditing.names import named
 from heedful.files import write_atomically
 from heedful.highlights.page import foot_of, head_of
 from heedful.highlights.snippet import shown
+from heedful.records.wording import signed
 
 if TYPE_CHECKING:
     from heedful.comparing.comparison import Comparison, Difference
@@ -57,7 +58,7 @@ def tables_of(found: "Comparison") -> Iterator[str]:
         "<tr><th>word</th><th>first</th><th>second</th><th>change</th><th>times, at least</th></tr>\n"
     )
     for moved in found.moved:
-        change = f"{'▲' if moved.second > moved.first else '▼'} {moved.second - moved.first:+.3f}"
+        change = f"{'▲' if moved.second > moved.first else '▼'} {signed(moved.second - moved.first, 3)}"
         numbers = (f"{moved.first:.3f}", f"{moved.second:.3f}", change, f"{moved.count:,}")
         written = "".join(f'<td class="number">{cell}</td>' for cell in numbers)
         yield f'<tr><td dir="auto">{shown(moved.word)}</td>{written}</tr>\n'
@@ -66,13 +67,10 @@ def tables_of(found: "Comparison") -> Iterator[str]:
 
 def _row(one: "Difference") -> str:
     sign = {"second": "▲", "first": "▼", "": "·"}[one.better]
-    ends = one.difference.interval
-    assert ends is not None
-    low, high = (f"{end:+.2f}" if abs(end) < 1e9 else "∞" for end in (ends.low, ends.high))
     cells = (
         f"{one.first.value:.2f}",
         f"{one.second.value:.2f}",
-        f"{sign} {one.difference.value:+.2f} [{low}, {high}]",
+        f"{sign} {one.apart(2)}",
         f"{one.texts[0]:,} and {one.texts[1]:,}, {one.texts[2]:,} in both",
     )
     columns = ("first", "second", "difference", "texts")

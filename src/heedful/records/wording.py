@@ -19,6 +19,12 @@ def number(value: float, places: int) -> str:
     return f"{round(value, places) + 0.0:,.{places}f}"
 
 
+def signed(value: float, places: int) -> str:
+    """A difference with its sign; what rounds to 0 has none."""
+    rounded = round(value, places) + 0.0
+    return f"{rounded:+,.{places}f}".replace("-", "−") if rounded else f"{0:.{places}f}"
+
+
 def plain(value: float) -> str:
     """A number without an interval: a count in full, anything else to three digits."""
     if value == round(value) or abs(value) >= 1000:
