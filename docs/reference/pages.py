@@ -12,6 +12,12 @@ from mkdocs.structure.files import File, Files
 
 from heedful.settings import choices
 
+SETTINGS = {
+    "ModelSettings": "what a model is",
+    "TrainingSettings": "how it learns",
+    "AuditSettings": "what an audit asks",
+}
+
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the pages to the site's files."""
@@ -74,7 +80,7 @@ def _shown(output: dict[str, Any]) -> str:
         table = re.sub(r"<style.*?</style>|\n", "", "".join(content["text/html"]), flags=re.DOTALL)
         return re.sub(r"<table[^>]*>", "<table>", table)  # without a class the theme lets it scroll
     plain = "".join(output.get("text", content.get("text/plain", "")))
-    return f"``` {{ .text .printed }}\n{plain.rstrip()}\n```" if plain.strip() else ""
+    return f"```text\n{plain.rstrip()}\n```" if plain.strip() else ""
 
 
 def commands() -> str:
@@ -92,7 +98,10 @@ def names() -> str:
     """The public names, each with its signature and docstring."""
     import heedful
 
-    entries = "\n\n".join(f"::: heedful.{name}" for name in sorted(heedful.__all__))
+    unsigned = "\n    options: {show_signature: false}\n\nEach field is on the page [Settings](settings.md)."
+    entries = "\n\n".join(
+        f"::: heedful.{name}{unsigned if name in SETTINGS else ''}" for name in sorted(heedful.__all__)
+    )
     return (
         "# Python\n\nEverything here is imported when it is first used: `import heedful` takes no time. "
         f"What is not on this page is internal and may change.\n\n{entries}\n"
@@ -108,14 +117,11 @@ def settings() -> str:
         "In Python they are keywords, in a study or a run TOML, on the command line options: `epochs`, "
         "`epochs = 5`, `--epochs 5`. An unknown name is refused, with the nearest that is known.",
     ]
-    for cls, told in (
-        (heedful.ModelSettings, "what a model is"),
-        (heedful.TrainingSettings, "how it learns"),
-        (heedful.AuditSettings, "what an audit asks"),
-    ):
-        rows = [f"| `{one.name}` | {_default(one.default)} | {_cell(one.help)} |" for one in choices(cls)]
+    for name, told in SETTINGS.items():
+        fields = choices(getattr(heedful, name))
+        rows = [f"| `{one.name}` | {_default(one.default)} | {_cell(one.help)} |" for one in fields]
         parts += [
-            f"## `{cls.__name__}`: {told}",
+            f"## `{name}`: {told}",
             "| setting | default | |\n|---|---|---|\n" + "\n".join(rows),
         ]
     return "\n\n".join(parts)
