@@ -283,6 +283,40 @@ def test_evened_vectors_are_written_as_long_as_the_papers_and_read_again(run, tm
     assert lengths.numpy() == pytest.approx(np.full(len(lengths), 0.1 * (100 / 3) ** 0.5), abs=1e-4)
 
 
+def test_vectors_of_a_file_are_evened_and_words_that_it_has_not_are_left_out(run, tmp_path):
+    trained, corpus = run
+    words = trained.vocabulary.words[2:8]
+    lines = [
+        f"{word} {' '.join(str(1.0 + (row * column) % 7) for column in range(100))}"
+        for row, word in enumerate(words)
+    ]
+    (tmp_path / "glove.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    vectors.write_evened(corpus, tmp_path / "evened.txt", tmp_path / "glove.txt")
+    found = read_vectors(tmp_path / "evened.txt", trained.vocabulary)
+    assert found.found.nonzero()[:, 0].tolist() == list(range(2, 8))
+    assert found.table[2:8].norm(dim=1).numpy() == pytest.approx(np.full(6, 0.1 * (100 / 3) ** 0.5), abs=1e-4)
+
+
+def test_the_starts_from_glove_are_there_where_its_vectors_are_and_missed_aloud(tmp_path, monkeypatch):
+    monkeypatch.delenv("HEEDFUL_DATA", raising=False)
+    monkeypatch.setattr(
+        vectors, "_evened_file", lambda bench, corpus, path, vectors=None: {"vectors_file": path}
+    )
+    said = []
+    bench = Bench(tmp_path / "bench", data_dir=str(tmp_path / "data"), say=said.append)
+    (tmp_path / "data").mkdir()
+    assert "GloVe" not in vectors.starts(bench, "sst")
+    assert "left out" in said[0]
+    assert "vectors/glove.6B.100d.txt" in said[0]
+    (tmp_path / "data" / "vectors").mkdir()
+    (tmp_path / "data" / "vectors" / "glove.6B.100d.txt").write_text("a 1\n", encoding="utf-8")
+    found = vectors.starts(bench, "sst")
+    assert found["GloVe"] == {"embedding_source": "file", "vectors_file": "vectors/glove.6B.100d.txt"}
+    assert found["GloVe, evened"] == {"vectors_file": "vectors/sst-glove-evened.txt"}
+    assert (tmp_path / "bench" / "vectors" / "glove.6B.100d.txt").exists()
+    assert len(said) == 1
+
+
 def test_a_part_of_a_corpus_has_so_many_texts_of_each_class_and_split():
     corpus = data_one(neutral=47, polar=11, per_class=40, held_out=11)
     part = contextual.part_of(corpus, {"train": 7, "dev": 3, "test": 2})
@@ -320,6 +354,13 @@ def test_the_encoder_is_compared_with_no_encoder_on_the_same_seeds_and_texts(err
     assert outcome_of(claims, "Positive words generally have larger attention") == "holds"
     summary = contextual.summarise(words, runs)
     assert len(summary) == 6
+    tuned = words[words["model"] == contextual.MINILM].assign(model=contextual.TUNED)
+    reached = runs[runs["model"] == contextual.MINILM].assign(model=contextual.TUNED)
+    both = {"words": pd.concat([words, tuned]), "runs": pd.concat([runs, reached])}
+    more = list(contextual.claims(both))
+    assert len(more) == 2 * len(claims)
+    assert outcome_of(more, "A fine-tuned contextual encoder raises") == raised
+    assert outcome_of(more, "A contextual encoder raises") == raised
 
 
 @pytest.mark.slow

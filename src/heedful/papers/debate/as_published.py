@@ -4,18 +4,16 @@ Texts that are too short or too long are left out of all splits (AttentionExplan
 and words start from pretrained vectors: theirs of SST are fastText's, 300 wide; ours are GloVe's, 100 wide.
 """
 
-import shutil
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 
 from heedful.data.corpus import Corpus
-from heedful.data.named import DATA_VARIABLE, data_folder, load_data
+from heedful.data.named import DATA_VARIABLE, load_data
 from heedful.data.words import rules_for, split_texts
 from heedful.errors import UserError
-from heedful.files import write_atomically
 from heedful.papers.debate.trainings import Trainings
+from heedful.papers.glove import PLACE, WIDTH, glove
 from heedful.study.workbench import Bench
 
 # A text has more words than the first and fewer than the second; corpora that are not here are taken whole.
@@ -24,7 +22,6 @@ LENGTHS: dict[str, tuple[int, float]] = {
     "imdb": (6, np.inf),
     "20news-1": (6, 500),
 }
-VECTORS, WIDTH = "glove.6B.100d", 100
 
 
 def as_published(bench: Bench, trainings: Trainings) -> Trainings:
@@ -56,16 +53,10 @@ def _kept(bench: Bench, name: str) -> str:
 
 
 def _vectors(bench: Bench) -> str:
-    """Where the vectors lie in the bench's folder, so that a run's settings name no path of this machine."""
-    folder = data_folder(bench.data_dir)
-    found = sorted(folder.glob(f"vectors/{VECTORS}*.txt*")) if folder else []
-    if not found:
+    found = glove(bench)
+    if found is None:
         raise UserError(
-            f"Jain & Wallace start from pretrained word vectors: put vectors/{VECTORS}.txt (GloVe) into the "
+            f"Jain & Wallace start from pretrained word vectors: put {PLACE} (GloVe) into the "
             f"data folder (--data-dir, {DATA_VARIABLE}), or take --quick, which starts at random."
         )
-    inside = Path("vectors") / f"{VECTORS}{'.txt.gz' if found[0].suffix == '.gz' else '.txt'}"
-    if not (bench.folder / inside).exists():
-        with found[0].open("rb") as theirs, write_atomically(bench.folder / inside, "wb") as ours:
-            shutil.copyfileobj(theirs, ours)
-    return str(inside)
+    return found

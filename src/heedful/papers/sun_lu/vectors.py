@@ -1,12 +1,14 @@
 """The paper's future work: pretrained word vectors. Do similar words lift each other's scores?
 
-Pretrained are vectors of word2vec on the training texts themselves (no others are needed), beside vectors
-from scratch. Four starts:
+Pretrained are vectors of word2vec on the training texts themselves, and GloVe's where the data folder has
+them, beside vectors from scratch. The starts:
 
     scratch             uniform noise, as in the paper
     word2vec            as trained: frequent words have vectors ten times as long as the paper's
     word2vec, evened    all as long as the paper's, without the direction that all have in common
     word2vec, frozen    the evened ones, which do not go on learning
+    GloVe               of six billion words of other texts; words that it has not start as from scratch
+    GloVe, evened       as above
 
 The rare words of the training split are compared with their nearest frequent words, by a word2vec of another
 seed, the same for all starts: if similar words lift each other, a rare word's polarity goes with that of its
@@ -26,6 +28,7 @@ from heedful.data.vocabulary import SPECIAL
 from heedful.data.words import WordRules
 from heedful.drawing import BLACK, BLUE, GREY, ORANGE, new_figure
 from heedful.files import write_atomically
+from heedful.papers.glove import PLACE, glove
 from heedful.papers.names import corpus_label
 from heedful.papers.sun_lu import trainings
 from heedful.papers.sun_lu.effects import (
@@ -55,7 +58,7 @@ RARE, FREQUENT, NEIGHBOURS = (2, 5), 20, 10
 PASSES = 30
 YARDSTICK_SEED = 1000  # of the word2vec that says which words are similar: none of the trainings has it
 WIDTH, RANGE = 100, 0.1  # of the paper's vectors: they are uniform in (−0.1, 0.1)
-PRETRAINED = ("word2vec", "word2vec, evened", "word2vec, frozen")
+SCRATCH, SHOWN_START = "scratch", "word2vec, evened"
 SCORES = ("polarity", "attention")
 SHOWN = (
     ("polarity near", "polarity, with neighbours'", BLUE, "o"),
@@ -92,32 +95,47 @@ def measure(bench: Bench) -> Tables:
 
 
 def starts(bench: Bench, corpus: str) -> dict[str, dict[str, Any]]:
-    """The settings of each start; evened vectors are trained once a corpus and kept in the bench's folder."""
-    path = f"vectors/{corpus}-evened.txt"
-    if not (bench.folder / path).exists():
-        bench.say(f"Training word2vec on {corpus} …")
-        write_evened(load_data(corpus, data_dir=bench.data_dir), bench.folder / path)
-    evened_ = {"embedding_source": "file", "vectors_file": path}
-    return {
-        "scratch": {"embedding_source": "uniform"},
+    """The settings of each start; evened vectors are made once a corpus and kept in the bench's folder."""
+    evened_ = _evened_file(bench, corpus, f"vectors/{corpus}-evened.txt")
+    found = {
+        SCRATCH: {"embedding_source": "uniform"},
         "word2vec": {"embedding_source": "word2vec"},
-        "word2vec, evened": evened_,
+        SHOWN_START: evened_,
         "word2vec, frozen": {**evened_, "embedding_frozen": True},
     }
+    theirs = glove(bench)
+    if theirs is None:
+        bench.say(f"The starts from GloVe are left out: the data folder has no {PLACE}.")
+        return found
+    plain = {"embedding_source": "file", "vectors_file": theirs}
+    even = _evened_file(bench, corpus, f"vectors/{corpus}-glove-evened.txt", bench.folder / theirs)
+    return {**found, "GloVe": plain, "GloVe, evened": even}
 
 
-def write_evened(corpus: Corpus, path: Path) -> None:
-    """Train word2vec on the training texts and write its vectors, evened, in word2vec's text format."""
+def _evened_file(bench: Bench, corpus: str, path: str, vectors: Path | None = None) -> dict[str, Any]:
+    if not (bench.folder / path).exists():
+        bench.say(f"Making even vectors for {corpus} …")
+        write_evened(load_data(corpus, data_dir=bench.data_dir), bench.folder / path, vectors)
+    return {"embedding_source": "file", "vectors_file": path}
+
+
+def write_evened(corpus: Corpus, path: Path, vectors: Path | None = None) -> None:
+    """Write a file's vectors, or word2vec's of the training texts, evened, in word2vec's text format."""
     from heedful.models import train_word2vec
+    from heedful.models.embeddings import read_vectors
     from heedful.training.from_corpus import encode_splits
     from heedful.training.run import Recipe
 
     model, training = prepare("dp")
     recipe = Recipe(model=model, training=training, words=WordRules(), corpus={}, classes=corpus.label_names)
     vocabulary, sets = encode_splits(corpus, recipe)
-    texts = map(sets["train"].row, range(len(sets["train"])))
-    found = train_word2vec(texts, vocabulary, width=WIDTH, passes=PASSES)
     known = np.arange(len(SPECIAL), len(vocabulary))
+    if vectors is None:
+        texts = map(sets["train"].row, range(len(sets["train"])))
+        found = train_word2vec(texts, vocabulary, width=WIDTH, passes=PASSES)
+    else:
+        found = read_vectors(vectors, vocabulary)
+        known = known[found.found.numpy()[known]]
     length = RANGE * (WIDTH / 3) ** 0.5  # of a vector whose numbers are uniform in ±RANGE
     table = length * evened(found.table.numpy(), known)
     with write_atomically(path) as file:
@@ -178,8 +196,8 @@ def claims(tables: Tables) -> Iterator[Claim]:
     """More than from scratch: with neighbours, with people, and in accuracy?"""
     for corpus, rows in tables["lifts"].groupby("corpus", sort=False):
         by_start = {start: own.sort_values("seed") for start, own in rows.groupby("start", sort=False)}
-        scratch = by_start["scratch"]
-        for start in PRETRAINED:
+        scratch = by_start[SCRATCH]
+        for start in [name for name in by_start if name != SCRATCH]:
             own, where = by_start[start], f"{corpus}, dp, λ = 10, {start}"
             for name in SCORES:
                 yield _gain(
@@ -246,7 +264,7 @@ def draw_vectors(tables: Tables) -> "Figure":
         left = figure.add_subplot(grid[row, 0])
         _starts(left, lifts[lifts["corpus"] == corpus])
         left.set_title(f"{corpus_label(corpus)}: rare words, dp, λ = 10 (mean and range over seeds)")
-        own = pairs[(pairs["corpus"] == corpus) & (pairs["start"] == PRETRAINED[1])]
+        own = pairs[(pairs["corpus"] == corpus) & (pairs["start"] == SHOWN_START)]
         right = figure.add_subplot(grid[row, 1])
         right.scatter(
             own["polarity near"],
@@ -257,7 +275,7 @@ def draw_vectors(tables: Tables) -> "Figure":
             linewidths=0,
             rasterized=True,
         )
-        right.set_title(f"{PRETRAINED[1]}; one seed, {len(own):,} words")
+        right.set_title(f"{SHOWN_START}; one seed, {len(own):,} words")
         right.set_xlabel("mean polarity of its neighbours")
         right.set_ylabel("polarity of the rare word")
     figure.axes[0].legend(loc="upper left", fontsize=7)
