@@ -1,12 +1,12 @@
 """Take the pictures of docs/screenshots.
 
     python tests/browser/take_screenshots.py AUDIT SERVED CLASSIFIER NO_TEXTS [FOLDER]
-    python tests/browser/take_screenshots.py --highlights PAGE [FOLDER]
+    python tests/browser/take_screenshots.py --static NAME PAGE [FOLDER]
 
 AUDIT is an audit's folder, SERVED the address of a running `heedful serve` of a run or a sweep, CLASSIFIER
 the audit of a Hugging Face classifier, NO_TEXTS one made with --no-texts. Hostile words come from the tests'
 example. Wide pictures are 1280 pixels wide, narrow ones 390.
-PAGE is what `heedful highlight` wrote.
+PAGE is what `heedful highlight` or `heedful compare` wrote, and NAME is highlights or comparison.
 Look at the pictures before they are kept.
 """
 
@@ -83,14 +83,14 @@ def keep_in(folder: Path, page: Page, name: str, *, whole: bool = False, colours
     assert path.stat().st_size <= 100_000, f"{path} is too large"
 
 
-def take_highlights(highlights: Path, folder: Path) -> None:
-    """The top of a page of `heedful highlight`, which has no script and so says nothing when it is ready."""
+def take_static(name: str, path: Path, folder: Path) -> None:
+    """The top of a page that has no script and so says nothing when it is ready."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-        for size, name in ((WIDE, "highlights"), (NARROW, "highlights-narrow")):
+        for size, end in ((WIDE, ""), (NARROW, "-narrow")):
             page = browser.new_page(viewport=size)
-            page.goto(highlights.resolve().as_uri())
-            keep_in(folder, page, name, colours=192)  # thin lines keep their own
+            page.goto(path.resolve().as_uri())
+            keep_in(folder, page, f"{name}{end}", colours=192)  # thin lines keep their own
         browser.close()
 
 
@@ -149,9 +149,9 @@ def take(audit: Path, served: str, classifier: Path, no_texts: Path, folder: Pat
 
 
 if __name__ == "__main__":
-    if sys.argv[1] == "--highlights":
-        highlights, *place = sys.argv[2:]
-        take_highlights(Path(highlights), Path(place[0] if place else "docs/screenshots"))
+    if sys.argv[1] == "--static":
+        name, path, *place = sys.argv[2:]
+        take_static(name, Path(path), Path(place[0] if place else "docs/screenshots"))
     else:
         audit, served, classifier, no_texts, *place = sys.argv[1:]
         take(

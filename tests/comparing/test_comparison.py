@@ -184,11 +184,12 @@ def test_the_sentence_weighs_what_is_told_and_nothing_else():
     assert "cannot be told" in said(accuracy="first")
 
 
-def test_an_end_that_rounds_to_nothing_has_no_sign_and_an_end_that_is_missing_its_reason():
+def test_an_end_near_0_keeps_its_sign_and_an_end_that_is_missing_has_its_reason():
     def said(interval):
         return Difference("", "", Estimate(0), Estimate(0), Estimate(0.05, interval), (1, 1, 1), "").apart(2)
 
-    assert said(Interval(-0.004, 0.1, 0.95, "")) == "+0.05 [0.00, +0.10]"
+    assert said(Interval(-0.004, 0.1, 0.95, "")) == "+0.050 [−0.004, +0.100]"
+    assert said(Interval(0.0, 0.1, 0.95, "")) == "+0.05 [0.00, +0.10]"
     assert said(Interval(-np.inf, np.inf, 0.95, "too few")) == "+0.05 [too few]"
 
 

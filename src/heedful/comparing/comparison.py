@@ -61,9 +61,15 @@ class Difference:
     better: str  # "first", "second", or "" where that cannot be told
 
     def apart(self, places: int) -> str:
-        """The difference with its interval, in words."""
+        """The difference with its interval, in words; with more decimals where an end would lose its sign."""
         ends = self.difference.interval
         assert ends is not None
+        while (
+            places < 6
+            and ends.bounded
+            and any(end and not round(end, places) for end in (ends.low, ends.high))
+        ):
+            places += 1
         between = f"{signed(ends.low, places)}, {signed(ends.high, places)}" if ends.bounded else ends.method
         return f"{signed(self.difference.value, places)} [{between}]"
 

@@ -102,6 +102,8 @@ def query(folder: str | Path, sql: str) -> "pandas.DataFrame":
         connection.register("records", table)
         # This also keeps DuckDB from taking Python variables for tables.
         connection.execute("SET enable_external_access = false")
+        # DuckDB 1.1 keeps Python's lock in several statements, and other threads would wait for it.
+        connection.execute("SET threads = 1")
         connection.execute("SET lock_configuration = true")
         try:
             answer = connection.execute(sql)
