@@ -28,6 +28,11 @@ def test_the_most_influential_item_is_the_one_whose_loss_lowers_a_class_most():
     assert found["top_any"].tolist() == [True, True]  # and the top word for class 1
     assert found["chance_any"].tolist() == pytest.approx([1, 2 / 3])
     assert found["chance_decided"].tolist() == pytest.approx([1 / 3, 1 / 3])
+    rows = found.assign(corpus="agnews", model="flan-conv", seed=0, layer=limits.FINAL)
+    told = limits._class_findings(rows).set_index("name")  # the first text has an item for every class
+    assert told.loc["top towards any class", ["value", "count"]].tolist() == [1, 1]
+    assert told.loc["towards any class, beyond chance", "value"] == pytest.approx(1 / 3)
+    assert limits._class_findings(rows[:1]).empty
 
 
 WORDS = {"sport": "goal match team win", "money": "bank stock price pay", "sky": "star moon orbit light"}
