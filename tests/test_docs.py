@@ -145,6 +145,16 @@ def test_links_between_pages_lead_somewhere(page):
     assert [target for target in local if not leads_somewhere((page.parent / target).resolve())] == []
 
 
+@pytest.mark.docs
+def test_every_picture_is_on_a_page():
+    shown = {
+        (page.parent / target).resolve()
+        for page in PAGES
+        for target in re.findall(r"\]\(([^)\s#]+)", page.read_text(encoding="utf-8"))
+    }
+    assert [path for path in sorted((ROOT / "docs").rglob("*.png")) if path not in shown] == []
+
+
 def refused(line: str) -> str:
     """What the program would say of a command's name and options, which are parsed and not run."""
     import click

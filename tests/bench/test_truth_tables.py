@@ -166,8 +166,8 @@ def test_the_docs_tables_say_the_same(results):
     said = as_markdown(found(results.assign(part="held-out")))
     assert "7 models with known truth (6 built, 1 trained)" in said
     assert "| right | 2 | 1 | 0 | 0 |" in said
-    assert "| wrong → do not show | 1 of 2 | 50.0% | ≥ 2.5% | ≥ 95% | NO | NO |" in said
-    assert "| 8 of 10 audits of 2 models | 80.0% |" in said
+    assert "| wrong → do not show | 1 of 2 | 50.0 % | ≥ 2.5 % | ≥ 95 % | NO | NO |" in said
+    assert "| 8 of 10 audits of 2 models | 80.0 % |" in said
     assert "| conv, built | 2 of 2 | 0 of 2 | 0 of 0 | 0 of 0 | 0 of 0 |" in said
     assert "| attention | 7 | 0.57 | 0.25 | 0.50 | 3 | 2 | 0.917 |" in said
     assert "| what is recommended | 4 | 0.62 | 0.25 | – | – | – | – |" in said

@@ -5,7 +5,8 @@
 
 AUDIT is an audit's folder, SERVED the address of a running `heedful serve` of a run or a sweep, CLASSIFIER
 the audit of a Hugging Face classifier, NO_TEXTS one made with --no-texts. Hostile words come from the tests'
-example. Wide pictures are 1280 pixels wide, narrow ones 390.
+example. Pictures are 1280 pixels wide, but for the narrow one, 390, and the printed one. All are shown by a
+page of the docs.
 PAGE is what `heedful highlight` or `heedful compare` wrote, and NAME is highlights or comparison.
 Look at the pictures before they are kept.
 """
@@ -87,10 +88,9 @@ def take_static(name: str, path: Path, folder: Path) -> None:
     """The top of a page that has no script and so says nothing when it is ready."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-        for size, end in ((WIDE, ""), (NARROW, "-narrow")):
-            page = browser.new_page(viewport=size)
-            page.goto(path.resolve().as_uri())
-            keep_in(folder, page, f"{name}{end}", colours=192)  # thin lines keep their own
+        page = browser.new_page(viewport=WIDE)
+        page.goto(path.resolve().as_uri())
+        keep_in(folder, page, name, colours=192)  # thin lines keep their own
         browser.close()
 
 
@@ -103,26 +103,15 @@ def take(audit: Path, served: str, classifier: Path, no_texts: Path, folder: Pat
         keep = partial(keep_in, folder)
         page = open_page(browser, page_file, viewport=WIDE)
         keep(page, "first-screen")
-        for part in ("accuracy", "questions"):
-            show(page, f"#{part}")
-            keep(page, part)
+        show(page, "#accuracy")
+        keep(page, "accuracy")
         page.locator("#question-foretells summary").click()
         show(page, "#question-foretells")
         keep(page, "evidence")
-        page.get_by_role("link", name="Terms").click()
-        keep(page, "terms")
         page = open_page(browser, f"{page_file}#text={telling_text(audit)}", viewport=WIDE)
         erase(page)
         keep(page, "erased")
-        page.get_by_role("button", name="attention score").click()
-        show(page, "#words")
-        keep(page, "words")
-        keep(open_page(browser, page_file, viewport=WIDE, color_scheme="dark"), "first-screen-dark")
-        narrow = open_page(browser, page_file, viewport=NARROW)
-        keep(narrow, "narrow")
-        keep(narrow, "narrow-whole", whole=True)
-        erase(narrow)
-        keep(narrow, "narrow-erased")
+        keep(open_page(browser, page_file, viewport=NARROW), "narrow-whole", whole=True)
         live = open_page(browser, served, viewport=WIDE)
         live.locator("#own-text").fill(TEXT)
         live.get_by_role("button", name="Read it").click()

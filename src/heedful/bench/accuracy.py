@@ -19,6 +19,7 @@ from heedful.errors import MissingExtra, UserError
 from heedful.models.building import build_model
 from heedful.models.embeddings import WordVectors, vectors_for
 from heedful.models.settings import ModelSettings
+from heedful.records.wording import in_percent
 from heedful.training.devices import one_thread
 from heedful.training.evaluation import evaluate
 from heedful.training.from_corpus import vector_texts
@@ -197,15 +198,18 @@ def accuracies(
     """The papers' models beside the papers, and beside a bag of words."""
     papers = SUN_LU if name == "sst" else {}
     words = bag_of_words(corpus)
-    say(f"bag of words: test accuracy {words.test_accuracy:.1%} (C {words.chosen['C']:g}, chosen on dev)")
+    say(
+        f"bag of words: test accuracy {in_percent(words.test_accuracy, 1)} "
+        f"(C {words.chosen['C']:g}, chosen on dev)"
+    )
     reached = train_models(
         corpus,
         models or list(papers or SERRANO_SMITH),
         seeds=range(seeds),
         changes=changes,
         done=lambda one: say(
-            f"{one.model}, seed {one.seed}: test accuracy {one.test_accuracy:.1%}, "
-            f"dev {one.dev_accuracy:.1%} (epoch {one.epoch} of {one.epochs}), {one.seconds:.0f} s"
+            f"{one.model}, seed {one.seed}: test accuracy {in_percent(one.test_accuracy, 1)}, "
+            f"dev {in_percent(one.dev_accuracy, 1)} (epoch {one.epoch} of {one.epochs}), {one.seconds:.0f} s"
         ),
     )
     found = standings(reached, words=words, papers=papers)
@@ -214,8 +218,8 @@ def accuracies(
         [
             one.model,
             str(one.seeds),
-            f"{one.dev_accuracy:.1%}",
-            f"{one.test_accuracy:.1%}",
+            in_percent(one.dev_accuracy, 1),
+            in_percent(one.test_accuracy, 1),
             "–" if one.spread is None else f"{100 * one.spread:.1f}",
             _beside(one.test_accuracy, one.paper),
             _beside(one.test_accuracy, one.bag_of_words),

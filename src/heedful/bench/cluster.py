@@ -17,6 +17,7 @@ from heedful.bench.found import Found, numbers_of
 from heedful.data.corpus import Corpus
 from heedful.data.synthetic import data_one
 from heedful.errors import UserError
+from heedful.records.wording import in_percent, signed
 from heedful.study.engines import LOCAL
 from heedful.study.forecast import one_training
 from heedful.study.grid import Study
@@ -118,7 +119,7 @@ def cluster(cells: int, seconds: float, rounds: int) -> Found:
         f"{cost.cells} cells of {cost.cell_seconds:.1f} s, {cost.workers} at a time: {cost.processes:.1f} s "
         f"by processes, {cost.cluster:.1f} s by Dask workers, {cost.ratio:.2f} ×. Beside its training a cell "
         f"cost {cost.beside_processes:.2f} s of a worker by processes, {cost.beside_cluster:.2f} s by Dask: "
-        f"{cost.overhead:+.1%} of a cell (aim: at most {AIM:.0%} for cells of 10 s); results "
-        f"{'equal' if cost.equal else 'DIFFERENT'}."
+        f"{signed(100 * cost.overhead, 1)} % of a cell (aim: at most {in_percent(AIM)} for cells of 10 s); "
+        f"results {'equal' if cost.equal else 'DIFFERENT'}."
     )
     return Found(numbers_of(cost, "ratio", "overhead"), (told,))

@@ -36,6 +36,7 @@ from heedful.models.packaged import packaged_folder
 from heedful.models.pretrained import quietly
 from heedful.models.transformers import load_transformer
 from heedful.records.stored import load_json
+from heedful.records.wording import in_percent
 from heedful.training.devices import find_device, one_thread
 
 FAMILIES = ("bert", "modernbert", "gpt2", "llama", "t5", "minilm")
@@ -395,7 +396,7 @@ def families(
         [
             row["family"],
             f"{row['parameters']:,}",
-            *(f"{row[name]:.1%}" for name in ("dev", "test", "majority")),
+            *(in_percent(row[name], 1) for name in ("dev", "test", "majority")),
             row.get("reading", ""),
             "" if row.get("skill") is None else f"{row['skill']:.2f}",
             row.get("instead") or "",

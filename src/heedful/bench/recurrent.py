@@ -28,6 +28,7 @@ from heedful.data.named import load_data
 from heedful.errors import UserError
 from heedful.models.building import Classifier, build_model
 from heedful.models.encoders import RecurrentEncoder
+from heedful.records.wording import in_percent
 from heedful.training.devices import one_thread
 from heedful.training.learners import choose_learner
 
@@ -171,12 +172,12 @@ def recurrent(
         [
             one.model,
             one.corpus,
-            f"{one.batch_padding:.1%}",
-            f"{one.cell_padding:.1%}",
+            in_percent(one.batch_padding, 1),
+            in_percent(one.cell_padding, 1),
             f"{one.bare_words_per_second:,.0f}",
             f"{one.words_per_second:,.0f}",
-            f"{one.share:.0%}",
-            f"{one.share_of_words_first:.0%}",
+            in_percent(one.share),
+            in_percent(one.share_of_words_first),
         ]
         for one in speeds
     ]

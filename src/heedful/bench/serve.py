@@ -23,6 +23,7 @@ from heedful.auditing.asking import Progress
 from heedful.bench.found import Found, Table
 from heedful.data.named import load_data
 from heedful.errors import UserError
+from heedful.records.wording import in_percent
 
 MOST_CONNECTIONS, MOST_SECONDS = 1024, 900
 HOST = "127.0.0.1"
@@ -173,7 +174,7 @@ def serve(
         [
             str(load.connections),
             f"{load.goodput:.0f}",
-            f"{load.goodput / best:.0%}",
+            in_percent(load.goodput / best),
             f"{load.refused:,}",
             f"{load.broken:,}",
             f"{1000 * load.quantile(0.5):.0f}",

@@ -28,6 +28,7 @@ from heedful.models.packaged import packaged_folder
 from heedful.models.pretrained import quietly
 from heedful.models.transformers.subject import TransformerSubject
 from heedful.models.transformers.tapping import Call, kernel_of
+from heedful.records.wording import in_percent
 from heedful.training.devices import find_device, one_thread
 from heedful.training.opening import open_of_hub
 from heedful.trials.erasure.deletion import delete_words
@@ -230,9 +231,9 @@ def transformer(
     )
     told = (
         f"{found.variants:,} variants of {found.texts} texts, {found.pieces:,} pieces; logits differ by at "
-        f"most {found.largest_difference:.0e}. The matrix products alone take {found.share_of_products:.0%} "
-        f"of our time. Two threads are {found.alone / found.two_threads:.2f} times as fast as one. Erasing "
-        f"in the last layer by itself is {found.full_passes / found.last_layer:.1f} times as fast as by full "
-        "passes."
+        f"most {found.largest_difference:.0e}. The matrix products alone take "
+        f"{in_percent(found.share_of_products)} of our time. Two threads are "
+        f"{found.alone / found.two_threads:.2f} times as fast as one. Erasing in the last layer by itself is "
+        f"{found.full_passes / found.last_layer:.1f} times as fast as by full passes."
     )
     return Found(numbers_of(found, "share_of_products"), (table, told))

@@ -17,6 +17,7 @@ from heedful.data.named import load_data
 from heedful.data.vocabulary import Vocabulary
 from heedful.models.building import build_model
 from heedful.models.settings import ModelSettings
+from heedful.records.wording import in_percent
 from heedful.training.callbacks import Callback, Training
 from heedful.training.devices import one_thread
 from heedful.training.loop import fit
@@ -112,6 +113,7 @@ def watch(
     told = (
         f"Training {model} on {source}: {cost.plain_seconds:.2f} s without a watch, "
         f"{cost.watched_seconds:.2f} s with one that leaves {cost.records} records. Inside it: "
-        f"{cost.inside_seconds:.2f} s, {cost.share:.1%} of the training (aim: under 10 %, 50 records)."
+        f"{cost.inside_seconds:.2f} s, {in_percent(cost.share, 1)} of the training "
+        "(aim: under 10 %, 50 records)."
     )
     return Found(numbers_of(cost, corpus=source), (told,))

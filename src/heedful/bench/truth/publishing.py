@@ -10,6 +10,7 @@ from heedful.auditing.rule import CARE, FAITHFUL, NOT_SHOWN, UNKNOWN
 from heedful.bench.found import Found, Table, numbers_of
 from heedful.bench.truth import tables
 from heedful.bench.truth.labels import LABELS
+from heedful.records.wording import in_percent
 
 SHORT = {FAITHFUL: "faithful", CARE: "care", NOT_SHOWN: "do not show", UNKNOWN: "cannot say"}
 RATES = [
@@ -95,9 +96,9 @@ def rate_cells(rate: tables.Rate) -> list[str]:
     return [
         rate.name,
         f"{rate.hits} of {rate.of} {rate.counted}".strip(),
-        f"{rate.share:.1%}" if rate.of else "–",
-        f"{sign} {rate.end:.1%}",
-        f"{sign} {rate.aim:.0%}" if rate.aim else "none",
+        in_percent(rate.share, 1) if rate.of else "–",
+        f"{sign} {in_percent(rate.end, 1)}",
+        f"{sign} {in_percent(rate.aim)}" if rate.aim else "none",
         *(REACHES[one] for one in (rate.share_reaches, rate.end_reaches)),
     ]
 
@@ -117,7 +118,10 @@ def _roc(results: pd.DataFrame) -> Table:
         curve = tables.roc(results, column)
         at = [curve[curve["threshold"] >= cut].iloc[-1:] for cut in cuts]
         points = [
-            f"{one['right'].item():.0%} / {one['wrong'].item():.1%}" if len(one) else "0% / 0%" for one in at
+            f"{in_percent(one['right'].item())} / {in_percent(one['wrong'].item(), 1)}"
+            if len(one)
+            else "0 % / 0 %"
+            for one in at
         ]
         rows.append([name, f"{tables.auc(results, column):.4f}", *points])
     columns = ["right / wrong models at or above", "AUC", *(f"{cut:g}" for cut in cuts)]
