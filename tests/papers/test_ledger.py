@@ -3,6 +3,7 @@
 import json
 import math
 import re
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,11 +13,11 @@ from typer.testing import CliRunner
 
 from heedful.cli import app
 from heedful.errors import UserError
-from heedful.papers import PAPERS, experiment
+from heedful.papers import FILES, PAPERS, experiment
 from heedful.papers.ledger import COLUMNS, ledger_page, ledger_rows
-from heedful.papers.published_page import BLOCK, _cell, fill_page
+from heedful.papers.published_page import BLOCK, PICTURE, _cell, fill_page, shown_pictures
 from heedful.records import Claim, Finding, Interval
-from heedful.study.published import read_published
+from heedful.study.published import Published, read_published
 
 RESULTS = Path(__file__).parents[2] / "docs" / "results"
 
@@ -166,7 +167,9 @@ def test_a_pages_blocks_are_filled_from_published_rows_and_what_is_missing_is_sa
         fill_page("<!-- made: sumary sun-lu-table2 -->\n<!-- end -->", published)
 
 
-@pytest.mark.parametrize("name", ["exactness", "debate", "settings", "sun-lu", "serrano-smith"])
+@pytest.mark.parametrize(
+    "name", ["exactness", "debate", "settings", "sun-lu", "beyond-sun-lu", "serrano-smith"]
+)
 def test_the_pages_in_docs_have_the_published_numbers(name):
     page = (RESULTS.parent / f"{name}.md").read_text(encoding="utf-8")
     assert "<!-- made:" in page
@@ -188,3 +191,37 @@ def test_a_page_that_is_not_there_is_refused_before_anything_is_written(tmp_path
     assert result.exit_code == 2
     assert "cannot be read" in result.output
     assert not (tmp_path / "out").exists()
+
+
+def test_pictures_of_published_figures_are_put_where_a_page_shows_them_and_no_others(tmp_path):
+    results = tmp_path / "results"
+    for name in ("sun-lu-table1", "sun-lu-terms"):
+        shutil.copytree(RESULTS / name, results / name)
+    shown = ("sun-lu/table1.png", "any/sun-lu-terms.png", "sun-lu/fig2.png", "serrano-smith/table1.png")
+    page = tmp_path / "docs" / "page.md"
+    page.parent.mkdir()
+    page.write_text("\n".join(f"![A figure]({place})" for place in shown))
+    for place in shown:
+        (page.parent / place).parent.mkdir(exist_ok=True)
+        (page.parent / place).write_text("as it was")
+    asked = ["ledger", str(results), "--out", str(tmp_path / "out"), "--page", str(page)]
+    assert CliRunner().invoke(app, asked).exit_code == 0
+    assert {(page.parent / place).read_text() for place in shown} == {"as it was"}
+    assert CliRunner().invoke(app, [*asked, "--pictures"]).exit_code == 0
+    for place, name in zip(shown, ("sun-lu-table1", "sun-lu-terms"), strict=False):
+        made = tmp_path / "out" / name / f"{name}.png"
+        assert (page.parent / place).read_bytes() == made.read_bytes()
+    for place in shown[2:]:
+        assert (page.parent / place).read_text() == "as it was"
+    refused = CliRunner().invoke(app, [*asked[:4], "--pictures"])
+    assert refused.exit_code == 2
+    assert "--page" in refused.output
+
+
+@pytest.mark.parametrize("name", ["sun-lu", "serrano-smith", "debate", "trials", "beyond-sun-lu"])
+def test_the_pictures_of_experiments_have_names_that_the_ledger_knows(name):
+    """So that `--pictures` finds each of them once its experiment is published."""
+    page = (RESULTS.parent / f"{name}.md").read_text(encoding="utf-8")
+    every = [Published(known, "all", {}, {}) for known in FILES]
+    places = {place for place in PICTURE.findall(page) if not place.startswith("screenshots/")}
+    assert places - {"debate/debate-sanity.png"} == shown_pictures(page, every).keys()

@@ -11,6 +11,7 @@ from debated import CORPUS, bench_in, work_here
 from heedful.data.words import split_texts
 from heedful.papers.sun_lu import word_rules
 from heedful.papers.sun_lu.word_rules import with_marks
+from heedful.study.learnt import models_table
 from heedful.training import train
 from heedful.training.from_corpus import encode_splits
 
@@ -52,6 +53,11 @@ def test_the_experiment_leaves_tables_claims_and_a_figure(tmp_path, monkeypatch)
     tables = word_rules.measure(bench)
     assert load.named
     assert len(tables["runs"]) == 2 * 2 * 3 * 2
+    models = models_table(bench.trained)  # a row a setting: marks are not the plain texts of the same name
+    assert models["seeds"].tolist() == [2] * 12
+    assert models["setting"].str.startswith("marks, ").sum() == 6
+    own = tables["runs"].query("words == 'marks'").groupby(word_rules.SETTING, sort=False)["test_accuracy"]
+    assert models["accuracy"][models["setting"].str.startswith("marks, ")].tolist() == own.mean().tolist()
     assert tables["summary"]["printed"].tolist() == [54.8, 88.4, 92.8] * 4
     found = list(word_rules.claims(tables))
     assert len(found) == 2 * 3 * 2

@@ -54,6 +54,16 @@ def test_a_setting_that_is_meant_to_fail_does_not_silence_the_model():
     assert [line[3] for line in models_lines(models)] == ["80.0 %", "50.0 %, has learnt nothing"]
 
 
+def test_corpora_of_one_name_are_not_one_row():
+    plain, marks = run(0.8), {**run(0.6, setting="scale 1"), "corpus": "corpora/marks/sst.csv"}
+    rows = models_table([plain, {**plain, "setting": "scale 1"}, marks])
+    assert rows["corpus"].tolist() == ["sst"] * 3
+    assert rows["setting"].tolist() == ["", "scale 1", "marks, scale 1"]
+    assert rows["accuracy"].tolist() == [0.8, 0.8, 0.6]
+    (alone,) = models_table([marks]).to_dict("records")
+    assert (alone["corpus"], alone["setting"]) == ("sst", "scale 1")
+
+
 def test_a_run_that_two_measurements_asked_of_counts_once():
     assert models_table([run(0.8), run(0.8)])["seeds"].tolist() == [1]
     assert isinstance(models_table([run(0.8)]), pd.DataFrame)

@@ -22,6 +22,9 @@ def ledger(
         list[Path] | None,
         typer.Option("--page", help="Fill the marked blocks of this page from the results. Repeatable."),
     ] = None,
+    pictures: Annotated[
+        bool, typer.Option("--pictures", help="Renew the published figures that these pages show.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Make the ledger of claims, all tables and figures again from published results; nothing is trained.
@@ -29,15 +32,23 @@ def ledger(
     Example: `heedful ledger docs/results --latex`
     """
     from heedful.files import write_atomically
+    from heedful.gallery.pages import fill_gallery, read_written
     from heedful.papers.ledger import PAGE, make_ledger
-    from heedful.papers.published_page import fill_page
+    from heedful.papers.published_page import fill_page, shown_pictures
     from heedful.study.published import read_published
 
-    filled = {path: fill_page(_text(path), read_published(results)) for path in page or ()}
+    if pictures and not page:
+        raise UserError("--pictures renews what pages show: name them with --page.")
+    published = read_published(results)
+    written = read_written(results / "gallery")
+    filled = {path: fill_gallery(fill_page(_text(path), published), written) for path in page or ()}
     rows = make_ledger(results, out, latex=latex)
     for path, text in filled.items():
         with write_atomically(path) as file:
             file.write(text)
+        for place, made in shown_pictures(text, published).items() if pictures else ():
+            with write_atomically(path.parent / place, "wb") as image:
+                image.write((out / made).read_bytes())
     if as_json:
         claims = rows.astype(object).where(rows.notna(), None).to_dict("records")
         print_json({"schema": SCHEMA, "folder": str(out), "claims": claims})

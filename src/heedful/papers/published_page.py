@@ -7,11 +7,15 @@ claims NAME     the accuracies of its models, and its claims: outcome, effect an
 counts PAPER    how many claims of each of the paper's experiments hold, and over how many seeds
 
 Until an experiment is published, its block keeps what stands there, of a run whose folder is not kept.
+
+A page shows the figure sun-lu-fig2 as `![…](FOLDER/sun-lu-fig2.png)`, or in a folder of its paper's name as
+`![…](sun-lu/fig2.png)`.
 """
 
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from pathlib import Path, PurePosixPath
 
 import pandas as pd
 
@@ -24,6 +28,7 @@ from heedful.study.learnt import TABLE
 from heedful.study.published import Published, joined
 
 BLOCK = re.compile(r"(<!-- made: (\w+) (\S+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
+PICTURE = re.compile(r"!\[[^\]]*\]\((\S+\.png)\)")
 
 
 def fill_page(page: str, published: Sequence[Published]) -> str:
@@ -44,6 +49,19 @@ def fill_page(page: str, published: Sequence[Published]) -> str:
         return "\n".join([head.rstrip(), "", *lines, "", end])
 
     return BLOCK.sub(made, page)
+
+
+def shown_pictures(page: str, published: Sequence[Published]) -> dict[str, Path]:
+    """The published figures that a page shows: the place as the page names it, and the file in the ledger."""
+    names = {one.name for one in published}
+    made = {stem: Path(name) / f"{stem}.png" for name in names for stem in experiment(name).figures}
+    shown = {}
+    for place in PICTURE.findall(page):
+        path = PurePosixPath(place)
+        for stem in (path.stem, f"{path.parent.name}-{path.stem}"):
+            if stem in made:
+                shown[place] = made[stem]
+    return shown
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:

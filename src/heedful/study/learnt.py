@@ -4,6 +4,7 @@ A model has learnt if the accuracy of its runs, taken as one share of the test t
 the largest class with its whole Wilson interval. (The dev split stands in where there is no test split.)
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -35,16 +36,24 @@ def run_row(result: Path, texts: Corpus, **about: Any) -> dict[str, Any]:
 
 
 def models_table(runs: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
-    """One row per corpus, model and setting: mean accuracy over seeds, majority, seeds, texts, learnt."""
+    """One row per corpus, model and setting: mean accuracy over seeds, majority, seeds, texts, learnt.
+
+    A corpus is called by its file's stem. Where several have one stem, the setting names a file's folder.
+    """
     every = pd.DataFrame(list(runs)).drop_duplicates()
+    stems = Counter(Path(corpus).stem for corpus in every["corpus"].unique())
     rows = []
-    for names, own in every.groupby(GROUP, sort=False):
+    for (corpus, model, setting), own in every.groupby(GROUP, sort=False):
+        file = Path(corpus)
+        folder = file.parent.name if stems[file.stem] > 1 else ""
         accuracy, majority = float(own["accuracy"].mean()), float(own["majority"].iloc[0])
         texts = int(own["texts"].iloc[0])
         surely = wilson_interval(round(accuracy * texts), texts).low
         rows.append(
             {
-                **dict(zip(GROUP, map(str, names), strict=True)),
+                "corpus": file.stem,
+                "model": str(model),
+                "setting": ", ".join(filter(None, (folder, str(setting)))),
                 "accuracy": accuracy,
                 "majority": majority,
                 "texts": texts,

@@ -186,7 +186,7 @@ def _run_row(job: Job, task: Task, corpus: Corpus) -> dict[str, Any]:
 
     own = {name: value for name, value in task.cell.settings.items() if name != "seed"}
     about = {
-        "corpus": Path(task.cell.corpus).stem,
+        "corpus": task.cell.corpus,
         "model": task.cell.model,
         "setting": ", ".join(f"{name} {value}" for name, value in own.items()),
         "seed": task.cell.settings["seed"],
