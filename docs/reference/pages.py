@@ -34,9 +34,20 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_content(html: str, **_: Any) -> str:
-    """Short names stay on one line, and a picture opens at its own size, for narrow screens."""
-    html = re.sub(r"(?<!<pre>)<code>(?=[^<\n]{1,24}</code>)", '<code class="short">', html)
+    """For narrow screens: names, options and percentages stay whole; a picture opens at its own size."""
+    parts = re.split(r"(<pre\b.*?</pre>|<code\b.*?</code>)", html, flags=re.DOTALL)
+    parts[::2] = [re.sub(r"(?<=\d) %", "\u00a0%", text) for text in parts[::2]]
+    parts[1::2] = [_unbroken(code) for code in parts[1::2]]
+    html = "".join(parts)
     return re.sub(r'<img [^>]*?src="(?!data:)([^"]+)"[^>]*>', r'<a href="\1">\g<0></a>', html)
+
+
+def _unbroken(code: str) -> str:
+    if re.fullmatch(r"<code>[^<\n]{1,24}</code>", code):
+        return code.replace("<code>", '<code class="short">')
+    if code.startswith("<pre"):
+        return code
+    return re.sub(r"(?<![\w-])--?[a-z][\w-]*", r'<span class="short">\g<0></span>', code)
 
 
 def on_post_build(config: MkDocsConfig) -> None:
