@@ -5,6 +5,9 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("default", deadline=None)  # on a busy machine a first example may take any time
 
 NO_DATA = "no data folder: set HEEDFUL_DATA to the folder with the corpora"
 

@@ -85,7 +85,7 @@ def test_second_derivatives_are_exact_too(normalise):
 
 @pytest.mark.parametrize("name", NORMALISERS)
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32], ids=str)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(data=st.data())
 def test_any_scores_under_any_mask_give_finite_weights_and_gradients(name, dtype, data):
     length = data.draw(st.integers(1, 7))

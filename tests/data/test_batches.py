@@ -6,7 +6,7 @@ import gzip
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from heedful.data.batches import Batch, batch_of_texts, batches, make_batch, plan_batches
@@ -45,7 +45,6 @@ limits = st.fixed_dictionaries(
 ).filter(lambda chosen: chosen["size"] or chosen["token_budget"])
 
 
-@settings(deadline=None)
 @given(lengths=some_lengths, limits=limits)
 def test_every_text_is_in_exactly_one_batch_and_whole(lengths, limits):
     encoded = texts_of_lengths(lengths)

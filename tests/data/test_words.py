@@ -63,7 +63,7 @@ awkward = st.text(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(texts=st.lists(any_text | awkward, max_size=5), rules=st.sampled_from(ALL_RULES))
 @example(texts=["", "ΑΣ ΑΣΑ Σ", "", "İSTANBUL"], rules=WordRules())
 @example(texts=["1,000.5 and 3.x 1.2a '90's a'1.2"], rules=WordRules(numbers="one", apostrophes=True))

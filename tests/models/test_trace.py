@@ -119,7 +119,7 @@ def test_a_row_whose_remaining_weights_are_exactly_zero_attends_to_nothing() -> 
     assert trace.erase(torch.tensor([[True, False, False]])).tolist() == [[0.0, 0.0, 0.0]]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(0, 10_000), st.integers(0, 2**T - 1), st.sampled_from(sorted(TRACES)))
 def test_erasure_agrees_with_a_plain_loop(seed: int, pattern: int, kind: str) -> None:
     trace = TRACES[kind](seed)

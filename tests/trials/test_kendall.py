@@ -66,7 +66,7 @@ def test_p_values_are_those_of_scipy_when_few_pairs_deviate(slots, wrong):
         np.testing.assert_allclose(found.p_value, p_value, rtol=1e-9, atol=0)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.tuples(st.integers(-3, 3), st.integers(-2, 2)), min_size=2, max_size=23))
 def test_both_ways_count_the_same_pairs(pairs):
     a, b = np.array(pairs, dtype=float).T[:, None]
