@@ -371,7 +371,7 @@ def test_a_table_of_one_strength_says_nothing_of_others():
 
 @pytest.mark.parametrize("row", [row for row in word_scores.SUPPLEMENT if row[5]], ids=lambda row: row[0])
 def test_the_first_strength_of_l2_is_the_presets_so_its_trainings_are_found_again(row):
-    _, corpus, model, scale, _, l2, _ = row
+    _, corpus, model, scale, _, l2 = row
     part, own = strengths.LIES_ON[model], {"scale": float(scale), "seed": 0}
     keys = [Cell(corpus, model, {**own, part: strength}).key for strength in l2]
     assert keys[0] == Cell(corpus, model, own).key

@@ -284,6 +284,7 @@ def draw_skew(tables: Tables) -> "Figure":
             axes.plot(over.index, over[column], color=colour, linestyle=line, label=f"{ratio:g}")
     for axes, name in ((left, "VᵀW"), (right, "|VᵀW|")):
         axes.set_xlabel("training step")
+        axes.locator_params(axis="x", nbins=4)  # steps have five digits
         axes.set_ylabel(f"{name}, mean of {seeds} starts")
         axes.axhline(0, color=BLACK, linewidth=0.6, zorder=0)
     handles, labels = left.get_legend_handles_labels()
