@@ -1,6 +1,7 @@
 """Real tasks: they are taken where their data are, kept seed by seed, and said to be generated elsewhere."""
 
 import json
+import re
 from dataclasses import replace
 
 import pytest
@@ -174,7 +175,8 @@ def test_a_seed_is_kept_while_other_code_changes_and_trained_again_with_its_own(
 def test_what_was_found_is_said_by_the_numbers(data):
     assert "better than an equal model without it" in found(compare_entry(MADE, data_dir=data))
     assert "better than the plain yardstick, a guess (0.600)" in found(compare_entry(MADE, data_dir=data))
-    assert "Published: 0.95 (Somebody (2021)). Theirs is larger." in found(compare_entry(MADE, data_dir=data))
+    said = found(compare_entry(MADE, data_dir=data))
+    assert "Published: 0.95, 0.810 here (Somebody (2021)). Theirs is larger." in said
     (data / "gallery" / HERE).write_text("0.55")
     said = found(compare_entry(MADE, data_dir=data))
     assert "better than an equal model" in said
@@ -201,6 +203,9 @@ def test_a_real_task_says_what_it_reads_and_where_it_is_from(name):
         assert real.files or name == "pointer"  # whose puzzles the paper's rules make
         assert f"docs/gallery/{name}.md" in real.obtain
         assert real.yardstick
+        if real.published is not None:  # who published it, where a reader can look
+            assert re.search(r"et al\. \(\d{4}\)|tutorial [\w-]+, no\. \d", real.published.source)
+            assert real.published.difference
 
 
 def test_a_table_keeps_words_that_look_like_gaps_and_reads_whole_numbers(tmp_path):
@@ -227,6 +232,25 @@ def test_the_sheet_has_the_plain_method_the_published_figure_and_intervals(data)
     page = contact_sheet([compared], {"made": draw_comparison(compared)})
     assert '<td class="number">0.600<td class="number">0.95' in page
     assert '<tr><td>other<td class="number">0.250<td class="number">0.250 to 0.250</tr>' in page
+
+
+def test_beside_a_published_figure_stands_our_own_of_the_same_measure(data):
+    of_another = replace(MADE, real=replace(REAL, published=replace(REAL.published, ours="other")))
+    compared = compare_entry(of_another, data_dir=data)
+    assert compared.to_dict()["published"]["here"] == 0.25
+    assert "Published: 0.95, 0.250 here" in found(compared)
+    page = contact_sheet([compared], {"made": draw_comparison(compared)})
+    assert '<td class="number">0.95 (here 0.250)<' in page
+
+
+def test_counts_among_further_figures_are_whole(data):
+    compared = compare_entry(replace(MADE, real=replace(REAL, train=counting)), data_dir=data)
+    page = contact_sheet([compared], {"made": b""})
+    assert '<tr><td>parameters<td class="number">863,088<td class="number">863,088 to 863,088</tr>' in page
+
+
+def counting(seed, size, folder, device):
+    return Outcome(0.5, 0.5, 7, 7, {"parameters": 863_088.0}, {"line": [1]}, yardstick=0.6)
 
 
 def refusing(seed, size, folder, device):

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from heedful.cli import app
 from heedful.errors import UserError
-from heedful.gallery import ENTRIES
+from heedful.gallery import ENTRIES, entry
 from heedful.gallery.pages import BLOCK, fill_gallery, read_written
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -29,6 +29,12 @@ def test_the_table_of_what_was_found_has_the_written_numbers(name):
     shown = re.findall(NUMBER, f"{figure} {baseline} {gain} {yardstick.split(',')[0]}")
     assert [_rounded(value, like) for value, like in zip(exact, shown, strict=True)] == shown
     assert ("better" in said, "worse" in said) == (low > 0, high < 0)
+
+
+@pytest.mark.parametrize("name", ENTRIES)
+def test_what_stands_beside_a_published_figure_is_measured(name):
+    published = entry(name).real.published
+    assert published is None or published.ours in {"figure", *WRITTEN[name]["table"]}
 
 
 @pytest.mark.parametrize("name", ENTRIES)

@@ -173,7 +173,7 @@ def _show(
     as_json: bool,
     every: bool,
 ) -> None:
-    from heedful.gallery.sheet import found, shown_margin, shown_measure
+    from heedful.gallery.sheet import found, shown_figure, shown_margin, shown_measure
 
     for entry, why in failures:
         say(f"{entry.name} could not be trained: {why}")
@@ -204,7 +204,7 @@ def _show(
     for comparison in compared:
         further = comparison.outcomes[0].table
         if further:
-            rows = [[name, f"{comparison.mean(name):.3f}"] for name in further]
+            rows = [[name, shown_figure(comparison.mean(name))] for name in further]
             print_table("Means over the seeds", ["figure", "mean"], rows, right=("mean",))
         typer.echo(f"{comparison.data}\n{found(comparison)}")
         typer.echo(f"The picture is {folder / f'{comparison.entry.name}.png'}.")

@@ -91,7 +91,9 @@ class Comparison:
             "yardstick": None
             if real is None or over is None
             else {"what": real.yardstick, "figure": self.mean("yardstick"), "margin": over.to_dict()},
-            "published": None if published is None else asdict(published),
+            "published": None
+            if published is None
+            else {**asdict(published), "here": self.mean(published.ours)},
             "parameters": self.outcomes[0].parameters,
             "baseline_parameters": self.outcomes[0].baseline_parameters,
             "table": {name: self.mean(name) for name in self.outcomes[0].table},

@@ -37,6 +37,7 @@ class Published:
     figure: float
     source: str  # who, and on what
     difference: str  # what is not the same here: size, budget, preparation
+    ours: str = "figure"  # what stands beside it here: the entry's figure, or one of the table by its name
 
 
 @dataclass(frozen=True)

@@ -43,10 +43,10 @@ REAL = RealTask(
     draw=draw,
     published=Published(
         figure=28.1,
-        source="a public GRU with additive attention, 20.5 M parameters, 10 epochs, on all of test2016",
+        source="Trevett's tutorial pytorch-seq2seq, no. 4: a GRU with additive attention, all of test2016",
         difference=(
-            "The quick size has a twentieth of the parameters, 4,000 short pairs to learn "
-            "from, and test sources of at most 10 words."
+            "Theirs has 20.5 M parameters and 10 epochs on all 29,000 pairs; the quick size has 0.6 M, 4,000 "
+            "short pairs and test sources of at most 10 words, the full size all pairs and 2.7 M."
         ),
     ),
 )

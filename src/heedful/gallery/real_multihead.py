@@ -52,10 +52,10 @@ REAL = RealTask(
     draw=draw,
     published=Published(
         figure=36.5,
-        source="a public small transformer, 9.0 M parameters, on all of test2016",
+        source="Trevett's tutorial pytorch-seq2seq, no. 6: a small transformer, all of test2016",
         difference=(
-            "The quick size has an eighth of the parameters, 4,000 short pairs to learn "
-            "from, and test sources of at most 10 words."
+            "Theirs has 9.0 M parameters and 10 epochs on all 29,000 pairs; the quick size has 0.9 M, 4,000 "
+            "short pairs and test sources of at most 10 words, the full size all pairs and 2.7 M."
         ),
     ),
 )

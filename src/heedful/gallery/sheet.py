@@ -7,7 +7,7 @@ from html import escape
 from typing import Literal
 
 from heedful.gallery.comparing import Comparison
-from heedful.gallery.entry import Entry
+from heedful.gallery.entry import Entry, Published
 from heedful.records import Finding
 from heedful.records.wording import decimals, in_brackets, number, plain
 
@@ -97,7 +97,8 @@ def found(comparison: Comparison) -> str:
         said.append(f"It is {_verdict(over)} the plain yardstick, {plainly}.")
     if real is not None and real.published is not None:
         known = real.published
-        said.append(f"Published: {plain(known.figure)} ({known.source}). {known.difference}")
+        here = f"{shown_figure(comparison.mean(known.ours))} here"
+        said.append(f"Published: {plain(known.figure)}, {here} ({known.source}). {known.difference}")
     return " ".join(said)
 
 
@@ -117,7 +118,7 @@ def _row(comparison: Comparison) -> str:
     entry = comparison.entry
     real = entry.real if comparison.is_real else None
     plainly = "" if comparison.over_yardstick is None else f"{comparison.mean('yardstick'):.3f}"
-    published = "" if real is None or real.published is None else plain(real.published.figure)
+    published = "" if real is None or real.published is None else _published(comparison, real.published)
     aim = "" if entry.aim is None else plain(entry.aim)
     return (
         f'<tr><td><a href="#{escape(entry.name)}">{escape(entry.name)}</a>'
@@ -130,16 +131,27 @@ def _row(comparison: Comparison) -> str:
     )
 
 
+def _published(comparison: Comparison, known: Published) -> str:
+    """The published figure; with ours where that is not the figure of the row."""
+    beside = f" (here {shown_figure(comparison.mean(known.ours))})" if known.ours != "figure" else ""
+    return plain(known.figure) + beside
+
+
+def shown_figure(value: float) -> str:
+    """A figure of a table: counts are whole, anything else has three decimals."""
+    return plain(value) if abs(value) >= 1000 else f"{value:.3f}"
+
+
 def _ends(comparison: Comparison, name: str) -> str:
     ends = comparison.interval(name)
-    return "" if ends is None else f"{ends[0]:.3f} to {ends[1]:.3f}"
+    return "" if ends is None else " to ".join(map(shown_figure, ends))
 
 
 def _part(comparison: Comparison, picture: bytes) -> str:
     entry, first = comparison.entry, comparison.outcomes[0]
     image = base64.b64encode(picture).decode("ascii")
     further = "".join(
-        f'<tr><td>{escape(name)}<td class="number">{comparison.mean(name):.3f}'
+        f'<tr><td>{escape(name)}<td class="number">{shown_figure(comparison.mean(name))}'
         f'<td class="number">{_ends(comparison, name)}</tr>'
         for name in first.table
     )
