@@ -77,7 +77,7 @@ def test_results_do_not_depend_on_padding_or_batches(monkeypatch):
     wide = Trace(
         pad(trace.weights, (0, 3)), pad(trace.values, (0, 0, 0, 3)), pad(trace.mask, (0, 3)), trace.head
     )
-    later = ascent_adversary(trace.take(torch.arange(7, 17)), 0.05, seed=1, first=7, **QUICK)
+    later = ascent_adversary(trace.take(torch.arange(7, 17)).numbered(7), 0.05, seed=1, **QUICK)
     torch.testing.assert_close(ascent_adversary(wide, 0.05, seed=1, **QUICK).divergence, whole.divergence)
     torch.testing.assert_close(later.divergence, whole.divergence[7:])
     monkeypatch.setattr(module, "AT_ONCE", 1)
@@ -142,7 +142,7 @@ def test_the_weights_and_those_dealt_anew_climb_together_as_each_does_alone(monk
     found = moved.farthest_weights(trace, epsilon=0.05, seed=3, nulls=True, **QUICK)
     assert climbs == [3 * len(trace)]
     for name, deal in (("", None), ("_shuffled", shuffle_weights), ("_random", random_weights)):
-        of = trace if deal is None else deal(trace, seed=3, first=5)
-        alone = ascent_adversary(of, 0.05, seed=3, first=5, restarts=5, **QUICK)
+        of = trace if deal is None else deal(trace, seed=3)
+        alone = ascent_adversary(of, 0.05, seed=3, restarts=5, **QUICK)
         several = alone.divergence.where(trace.item_counts > 1, torch.nan)
         torch.testing.assert_close(torch.tensor(found[f"divergence{name}"]), several, equal_nan=True)

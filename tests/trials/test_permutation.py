@@ -71,7 +71,7 @@ def test_results_do_not_depend_on_padding_batches_or_budget():
         permute_weights(trace, permutations=5, seed=3, budget=1),
     ):
         torch.testing.assert_close(other.change, whole.change, equal_nan=True, rtol=0, atol=1e-12)
-    later = permute_weights(trace.take(torch.arange(7, 17)), permutations=5, seed=3, first=7)
+    later = permute_weights(trace.take(torch.arange(7, 17)).numbered(7), permutations=5, seed=3)
     torch.testing.assert_close(later.change, whole.change[7:], equal_nan=True, rtol=0, atol=1e-12)
     assert not torch.equal(permute_weights(trace, permutations=5, seed=4).change[2:], whole.change[2:])
 

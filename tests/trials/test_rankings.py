@@ -97,7 +97,7 @@ def test_neither_padding_nor_the_batch_changes_a_ranking(name):
     order = order_of(name, trace, seed=5)
     padded = order_of(name, wide, seed=5)
     for row, count in enumerate(trace.item_counts.tolist()):
-        alone = order_of(name, trace.take(torch.tensor([row])), seed=5, first=row)
+        alone = order_of(name, trace.take(torch.tensor([row])).numbered(row), seed=5)
         assert alone[0, :count].tolist() == order[row, :count].tolist() == padded[row, :count].tolist()
 
 

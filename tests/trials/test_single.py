@@ -145,7 +145,7 @@ def test_results_do_not_depend_on_how_a_corpus_is_cut_and_survive_storage(tmp_pa
     trace = random_trace(instances=31)
     whole = single_erasures(trace, "random", seed=1)
     parts = [
-        single_erasures(trace.take(torch.arange(s, min(s + 7, 31))), "random", seed=1, first=s)
+        single_erasures(trace.take(torch.arange(s, min(s + 7, 31))).numbered(s), "random", seed=1)
         for s in range(0, 31, 7)
     ]
     for part in parts:

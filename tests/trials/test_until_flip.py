@@ -173,7 +173,7 @@ def test_results_do_not_depend_on_how_a_corpus_is_cut_and_survive_storage(tmp_pa
     trace = random_trace(instances=31)
     whole = erase(trace, samples=2, seed=1)
     cut = [trace.take(torch.arange(start, min(start + 11, 31))) for start in range(0, 31, 11)]
-    parts = [erase(part, samples=2, seed=1, first=11 * n) for n, part in enumerate(cut)]
+    parts = [erase(part.numbered(11 * n), samples=2, seed=1) for n, part in enumerate(cut)]
     for part in parts:
         append_rows(tmp_path, part.to_frame())
     stored = Erasures.from_frame(read_rows(tmp_path))

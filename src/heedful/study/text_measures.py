@@ -78,7 +78,7 @@ def optimality_gap(run: "Run", corpus: Corpus, *, texts: int) -> pd.DataFrame:
     from heedful.trials.erasure.until_flip import erase
 
     def rows(batch: "Batch", first: int) -> dict[str, Any]:
-        found = erase(run.model.trace(batch), ["attention", "shuffled"], samples=1, first=first)
+        found = erase(run.model.trace(batch).numbered(first), ["attention", "shuffled"], samples=1)
         if found.smallest is None or found.kind != "exact":
             raise UserError("Smallest sets are not known for this head, so there is no optimality gap.")
         several = (found.smallest > 0) & (found.items > 1)

@@ -55,17 +55,17 @@ def layer_trial(
     names = None if rankings is None else list(dict.fromkeys([*rankings, *NULLS]))
 
     def trial(batch: Batch, first: int) -> "pandas.DataFrame":
-        trace = subject.trace(batch, level)
+        trace = subject.trace(batch, level).numbered(first)
         given = _given(own, batch, trace.present)
         sets = None
         if search and trace.linear is None:
-            sets = beam_flips(trace, width=4, depth=4, seed=seed, first=first)
-        erasures = erase(trace, names, own=given, samples=samples, smallest=sets, seed=seed, first=first)
+            sets = beam_flips(trace, width=4, depth=4, seed=seed)
+        erasures = erase(trace, names, own=given, samples=samples, smallest=sets, seed=seed)
         frame = erasures.to_frame()
         for name in erasures.sizes:
             if name != "random":
                 ranking = given.get(name, name)
-                alone = single_erasures(trace, ranking, seed=seed, first=first).to_frame()
+                alone = single_erasures(trace, ranking, seed=seed).to_frame()
                 frame = frame.join(alone.drop(columns=list(_SHARED)).add_prefix(f"single_{name}_"))
         return frame
 

@@ -45,12 +45,11 @@ def measure(asking: "Asking") -> "DataFrame":
         return fall.abs()
 
     def taus(trace: "Trace") -> "DataFrame":
-        first = trace.first
-        dealt = shuffle_weights(trace, seed=seed, first=first)
+        dealt = shuffle_weights(trace, seed=seed)
         mask, alone = trace.present, left_out(trace)
-        own = scores_of("attention", trace, seed=seed, first=first).double()
-        other = scores_of("attention", dealt, seed=seed, first=first).double()
-        slope = scores_of("gradient", trace, seed=seed, first=first).double().abs()
+        own = scores_of("attention", trace, seed=seed).double()
+        other = scores_of("attention", dealt, seed=seed).double()
+        slope = scores_of("gradient", trace, seed=seed).double().abs()
         return pandas.DataFrame(
             {
                 "tau_attention": kendall(own, alone, mask).tau,

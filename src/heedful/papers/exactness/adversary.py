@@ -44,7 +44,7 @@ def both_rows(run: "Run", corpus: Corpus, *, limit: int | None = None) -> pd.Dat
     def farthest(trace: "Trace") -> pd.DataFrame:
         exact = exact_adversary(trace, EPSILON)
         restarts, steps = PUBLISHED["restarts"], PUBLISHED["steps"]
-        climbed = ascent_adversary(trace, EPSILON, restarts=restarts, steps=steps, first=trace.first)
+        climbed = ascent_adversary(trace, EPSILON, restarts=restarts, steps=steps)
         alone = (trace.item_counts <= 1).numpy()
         return pd.DataFrame(
             {

@@ -130,7 +130,7 @@ def pushes(trace: "Trace") -> pd.DataFrame:
     whole = probabilities(whole_logits(trace).double())  # (B,K)
     fall = whole[:, None] - probabilities(leave_one_out(trace).double())  # (B,N,K)
     best = fall.masked_fill(~trace.present[..., None], -2).argmax(1)  # (B,K) the item for each class
-    top = order_of("attention", trace, first=trace.first)[:, :1]  # (B,1)
+    top = order_of("attention", trace)[:, :1]  # (B,1)
     own = best.gather(1, decided(trace)[:, None])  # (B,1)
     items = trace.item_counts.cpu().numpy()
     return pd.DataFrame(

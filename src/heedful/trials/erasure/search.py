@@ -39,7 +39,6 @@ def beam_flips(
     depth: int = 8,
     rankings: Sequence[str] = ("attention", "gradient", "product"),
     seed: int = 0,
-    first: int = 0,
     budget: int = BUDGET,
 ) -> SmallSets:
     """For every instance a small set whose erasure changes the decision: an upper bound, for any head.
@@ -64,7 +63,7 @@ def beam_flips(
     best = torch.zeros_like(trace.present)
     sizes = torch.full_like(trace.item_counts, -1)
     for name in rankings:
-        order = order_of(name, trace, seed=seed, first=first)
+        order = order_of(name, trace, seed=seed)
         found = flip_sizes(trace, order, budget=budget)
         better = (found > 0) & ((sizes < 0) | (found < sizes))
         sizes = found.where(better, sizes)

@@ -91,17 +91,17 @@ COLUMNS = tuple(field.name for field in fields(SingleErasures))
 
 
 def single_erasures(
-    trace: Trace, ranking: str | Ranking | ArrayLike | Tensor = "attention", *, seed: int = 0, first: int = 0
+    trace: Trace, ranking: str | Ranking | ArrayLike | Tensor = "attention", *, seed: int = 0
 ) -> SingleErasures:
     """Erase the top item of a ranking, and a random other one, in every instance that has two items or more.
 
     The ranking "shuffled" is tested on the trace with shuffled weights.
     """
     if isinstance(ranking, str) and ranking == "shuffled":
-        return single_erasures(shuffle_weights(trace, seed=seed, first=first), seed=seed, first=first)
-    order = order_of(ranking, trace, seed=seed, first=first)
+        return single_erasures(shuffle_weights(trace, seed=seed), seed=seed)
+    order = order_of(ranking, trace, seed=seed)
     counts = trace.item_counts
-    top, other = order[:, :1].flatten(), _random_other(order, counts, seed, first)
+    top, other = order[:, :1].flatten(), _random_other(order, counts, seed, trace.first)
     picked = torch.stack([top, other])  # (2,B)
     erased = torch.zeros(2, *trace.present.shape, dtype=torch.bool, device=order.device)
     erased.scatter_(2, picked[..., None], True)
@@ -113,7 +113,7 @@ def single_erasures(
     several = counts > 1
     other, flips = other.where(several, -1), flips & several
     js[1], weights[1] = (x[1].where(several, torch.nan) for x in (js, weights))
-    number = torch.arange(first, first + len(trace))
+    number = torch.arange(trace.first, trace.first + len(trace))
     return SingleErasures(*(in_numpy(x) for x in (number, counts, top, other, *weights, *js, *flips)))
 
 

@@ -108,7 +108,6 @@ def erase(
     samples: int = SAMPLES,
     smallest: SmallSets | None = None,
     seed: int = 0,
-    first: int = 0,
 ) -> Erasures:
     """Erase the items of every instance in the order of each ranking, until the decision flips.
 
@@ -116,7 +115,6 @@ def erase(
     drawn `samples` times; "shuffled" is run on the trace with shuffled weights. `smallest` is given for a
     head that is not linear (from `beam_flips`), and computed for a linear one.
     """
-    trace = trace.numbered(first)
     names = rankings_for(trace) if rankings is None else list(rankings)
     if trace.linear is None and LINEAR_ONLY & set(names):
         raise UserError(
@@ -127,7 +125,7 @@ def erase(
     smallest = smallest_flips(trace) if smallest is None and trace.linear is not None else smallest
 
     known = {} if smallest is None else {"smallest": smallest.sizes, "to_class": smallest.to_class}
-    moved = shuffle_weights(trace, seed=seed, first=first) if "shuffled" in names else trace
+    moved = shuffle_weights(trace, seed=seed) if "shuffled" in names else trace
     if "shuffled" in names and trace.linear is not None:
         known["smallest_shuffled"] = smallest_flips(moved).sizes
 
@@ -139,13 +137,13 @@ def erase(
             draws = ["attention"]
         elif name == "random":
             draws = [random(trace, seed=seed, sample=sample) for sample in range(samples)]
-        orders = [order_of(draw, subject, seed=seed, first=first) for draw in draws]
+        orders = [order_of(draw, subject, seed=seed) for draw in draws]
         flips = [flip_sizes(subject, order) for order in orders]
         removed = [_mass_removed(subject, *pair) for pair in zip(orders, flips, strict=True)]
         sizes[name], masses[name] = in_numpy(torch.stack(flips, 1)), in_numpy(torch.stack(removed, 1))
 
     return Erasures(
-        instance=np.arange(first, first + len(trace)),
+        instance=np.arange(trace.first, trace.first + len(trace)),
         items=in_numpy(trace.item_counts),
         decided=in_numpy(decided(trace)),
         sizes=sizes,

@@ -1,7 +1,7 @@
 """Rankings of the items of a trace: whose erasure should matter most (Serrano & Smith, 2019, 5.2; and ours).
 
-A ranking (`rankings.ranking`) is a function of a trace that gives scores (B,N). `seed` and `first` are as in
-`chance`: the seed, and the number of the trace's first instance in its corpus. Ties are broken by chance.
+A ranking (`rankings.ranking`) is a function of a trace that gives scores (B,N). Ties are broken by chance,
+which belongs to the seed and to the instances' numbers (`trace.first`).
 
 Axes: B instances, R rows of weights, T slots, N items, K classes.
 """
@@ -92,7 +92,7 @@ def shuffled(trace: Trace, *, seed: int = 0) -> Tensor:
     On the trace itself this is one more random order; the trials apply it to the shuffled trace, where it is
     the null that tells what concentrated weights achieve by mechanics alone.
     """
-    return attention(shuffle_weights(trace, seed=seed, first=trace.first))
+    return attention(shuffle_weights(trace, seed=seed))
 
 
 RANKINGS: dict[str, Ranking] = {
@@ -113,9 +113,7 @@ def rankings_for(trace: Trace) -> list[str]:
     return [name for name in RANKINGS if trace.linear is not None or name not in LINEAR_ONLY]
 
 
-def scores_of(
-    ranking: str | Ranking | ArrayLike | Tensor, trace: Trace, *, seed: int = 0, first: int = 0
-) -> Tensor:
+def scores_of(ranking: str | Ranking | ArrayLike | Tensor, trace: Trace, *, seed: int = 0) -> Tensor:
     """The scores (B,N) of a ranking: its name, a function, or one's own array of slots (B,T) or items (B,N).
 
     Scores of slots are summed over the slots of an item.
@@ -124,7 +122,7 @@ def scores_of(
         raise UserError("This trace has no item that could be erased, so there is nothing to rank.")
     if isinstance(ranking, str):
         ranking = RANKINGS[choose_from("ranking", ranking, RANKINGS)]
-    found = ranking(trace.numbered(first), seed=seed) if callable(ranking) else ranking
+    found = ranking(trace, seed=seed) if callable(ranking) else ranking
     scores = torch.as_tensor(found)
     scores = scores.detach().to(trace.weights.device)
     scores = scores if scores.is_floating_point() else scores.double()
@@ -141,25 +139,24 @@ def scores_of(
     return scores
 
 
-def order_of(
-    scores: str | Ranking | ArrayLike | Tensor, trace: Trace, *, seed: int = 0, first: int = 0
-) -> Tensor:
+def order_of(scores: str | Ranking | ArrayLike | Tensor, trace: Trace, *, seed: int = 0) -> Tensor:
     """Item numbers (B,N) by descending score, ties by seeded chance, items that an instance lacks last.
 
     `scores` is whatever `scores_of` takes: a name, a function, or an array.
     """
     present = in_numpy(trace.present)
-    own = in_numpy(scores_of(scores, trace, seed=seed, first=first))
-    order = falling(own, present, partial(chance, seed, present.shape, first=first))
+    own = in_numpy(scores_of(scores, trace, seed=seed))
+    order = falling(own, present, partial(chance, seed, present.shape, first=trace.first))
     return torch.from_numpy(order).to(trace.weights.device)
 
 
-def shuffle_weights(trace: Trace, *, seed: int = 0, first: int = 0) -> Trace:
+def shuffle_weights(trace: Trace, *, seed: int = 0) -> Trace:
     """The same trace with the weights of each row shuffled among its slots that belong to items."""
     weights, movable = in_numpy(trace.weights.flatten(1)), in_numpy(trace.items.flatten(1) >= 0)
     *_, columns = trace.weights.shape
     row = np.arange(movable.shape[1]) // columns  # weights stay in their own row
-    drawn = [chance(seed, (len(weights), columns), first=first, sample=-1 - r) for r in range(row[-1] + 1)]
+    shape, first = (len(weights), columns), trace.first
+    drawn = [chance(seed, shape, first=first, sample=-1 - r) for r in range(row[-1] + 1)]
     source = np.lexsort((np.concatenate(drawn, 1), np.broadcast_to(row, movable.shape), ~movable), axis=1)
     target = np.argsort(~movable, axis=1, kind="stable")  # both list the movable slots first, row after row
     moved = weights.copy()
@@ -168,10 +165,11 @@ def shuffle_weights(trace: Trace, *, seed: int = 0, first: int = 0) -> Trace:
     return replace(trace, weights=stay.to(trace.weights))
 
 
-def random_weights(trace: Trace, *, seed: int = 0, first: int = 0) -> Trace:
+def random_weights(trace: Trace, *, seed: int = 0) -> Trace:
     """The trace with weights drawn evenly from all that sum to 1: exponential numbers, normalised."""
     count, *rows, slots = trace.weights.shape
-    lots = [chance(seed, (count, slots), first=first, sample=2**21 + row) for row in range(math.prod(rows))]
+    shape, first = (count, slots), trace.first
+    lots = [chance(seed, shape, first=first, sample=2**21 + row) for row in range(math.prod(rows))]
     drawn = -torch.log1p(-torch.from_numpy(np.stack(lots, 1)).reshape(trace.weights.shape))
     drawn = drawn.clamp(min=_LEAST).to(trace.weights).masked_fill(~trace.mask, 0)
     return replace(trace, weights=drawn / drawn.sum(-1, keepdim=True).clamp(min=_LEAST))

@@ -38,16 +38,15 @@ def ascent_adversary(
     rate: float = 0.01,
     penalty: float = 500.0,
     seed: int = 0,
-    first: int = 0,
     copies: int = 1,
     advance: Callable[[int], None] | None = None,
 ) -> Adversary:
     """The farthest weights within ε of the output that gradient ascent finds: a lower bound, for any head.
 
     With several rows of weights (heads, sentences) the divergence is the mean over the rows that have tokens.
-    `first` is the number of the first instance in its corpus, so that a corpus cut into other batches has the
-    same starts. The trace may hold `copies` of its instances, one after another, which then start alike.
-    `advance` is told how many instances have been done since it was last told.
+    A corpus cut into other batches has the same starts where its traces are numbered (`trace.first`). The
+    trace may hold `copies` of its instances, one after another, which then start alike. `advance` is told
+    how many instances have been done since it was last told.
     """
     epsilon = checked_epsilon(epsilon)
     check_head(trace)
@@ -59,7 +58,7 @@ def ascent_adversary(
         before = probabilities(trace.logits())  # (B,K)
     weights, divergence = trace.weights.clone(), trace.weights.new_zeros(len(trace))
     change = torch.zeros_like(divergence)
-    starts = _starts(trace, restarts, seed=seed, first=first, copies=copies)
+    starts = _starts(trace, restarts, seed=seed, copies=copies)
     for rows, part in _alike(trace, restarts):
         width = part.mask.shape[-1]
         found = _climb(
@@ -109,12 +108,12 @@ def _alike(trace: Trace, restarts: int) -> Iterator[tuple[Tensor, Trace]]:
         start += size
 
 
-def _starts(trace: Trace, restarts: int, *, seed: int, first: int, copies: int) -> Tensor:
+def _starts(trace: Trace, restarts: int, *, seed: int, copies: int) -> Tensor:
     """Normal scores (P,B,...,T), each of its instance and slot, whatever batch or padding it is in."""
     count, slots = len(trace) // copies, trace.mask.shape[-1]
     rows = trace.mask.shape[1:-1].numel()
     # The slot is the slowest axis of the numbers drawn, so more padding only adds numbers that are not used.
-    drawn = chance(seed, (count, slots * rows * restarts), first=first)
+    drawn = chance(seed, (count, slots * rows * restarts), first=trace.first)
     normal = special.ndtri(np.maximum(drawn, 2.0**-54)).reshape(count, slots, rows, restarts)
     scores = torch.from_numpy(SPREAD * normal).to(trace.weights).permute(3, 0, 2, 1)
     return scores.repeat(1, copies, 1, 1).reshape(restarts, *trace.mask.shape)

@@ -37,11 +37,11 @@ def farthest_weights(
     there), kind; with `nulls` also divergence_shuffled and divergence_random, of permuted weights.
     """
     dealt = {"shuffled": shuffle_weights, "random": random_weights} if nulls else {}
-    traces = [trace, *(deal(trace, seed=seed, first=trace.first) for deal in dealt.values())]
+    traces = [trace, *(deal(trace, seed=seed) for deal in dealt.values())]
     if is_exact(trace):
         found, *others = [exact_adversary(of, epsilon) for of in traces]
     else:
-        climbing = {"restarts": restarts, "steps": steps, "rate": rate, "seed": seed, "first": trace.first}
+        climbing = {"restarts": restarts, "steps": steps, "rate": rate, "seed": seed}
         found, *others = _climbing_together(traces, epsilon, **climbing)
     # A change of at most ε moves a decision that lies that near to the boundary.
     same = decisions(trace.logits(found.weights.to(trace.weights.dtype))) == found.decided
@@ -69,7 +69,7 @@ def _climbing_together(traces: Sequence[Trace], epsilon: float, **climbing: Any)
 
 def permuted_weights(trace: Trace, *, permutations: int = 100, seed: int = 0) -> pandas.DataFrame:
     """Columns: decided, largest, and permuted, the median change of the output over permuted weights."""
-    found = permute_weights(trace, permutations=permutations, seed=seed, first=trace.first)
+    found = permute_weights(trace, permutations=permutations, seed=seed)
     columns = {"decided": found.decided, "largest": found.largest, "permuted": found.change}
     return pandas.DataFrame({name: in_numpy(values) for name, values in columns.items()})
 

@@ -54,12 +54,12 @@ class Permutation(Framed):
 
 @torch.no_grad()
 def permute_weights(
-    trace: Trace, *, permutations: int = 100, seed: int = 0, first: int = 0, budget: int = BUDGET
+    trace: Trace, *, permutations: int = 100, seed: int = 0, budget: int = BUDGET
 ) -> Permutation:
     """The median change of the output over permutations of each instance's weights.
 
-    `first` is the number of the first instance in its corpus, so that a corpus cut into other batches has the
-    same permutations. `budget` is the work space in bytes.
+    A corpus cut into other batches has the same permutations where its traces are numbered (`trace.first`).
+    `budget` is the work space in bytes.
     """
     check_head(trace)
     if permutations < 1:
@@ -71,8 +71,9 @@ def permute_weights(
     size = max(1, budget // (each * permutations))
     changes = [logits.new_zeros(0)]  # so that there is something to join where there is no instance
     for start in range(0, len(trace), size):
-        part = trace.take(torch.arange(start, min(start + size, len(trace)), device=trace.weights.device))
-        permuted = permuted_weights(part, permutations, seed=seed, first=first + start)
+        numbers = torch.arange(start, min(start + size, len(trace)), device=trace.weights.device)
+        part = trace.take(numbers).numbered(trace.first + start)
+        permuted = permuted_weights(part, permutations, seed=seed)
         before = probabilities(part.logits())
         changes.append(total_variation(probabilities(_logits(part, permuted)), before).quantile(0.5, dim=0))
     change = torch.cat(changes).double()
@@ -85,12 +86,12 @@ def permute_weights(
     )
 
 
-def permuted_weights(trace: Trace, permutations: int, *, seed: int = 0, first: int = 0) -> Tensor:
+def permuted_weights(trace: Trace, permutations: int, *, seed: int = 0) -> Tensor:
     """The weights (P,B,T) or (P,B,R,T) permuted among the real slots of each row."""
     count, slots = trace.mask.shape[0], trace.mask.shape[-1]
     mask = trace.mask.reshape(count, -1, slots)  # (B,R,T)
     # The slot is the slowest axis of the numbers drawn, so more padding only adds numbers that are not used.
-    keys = chance(seed, (count, slots * mask.shape[1] * permutations), first=first)
+    keys = chance(seed, (count, slots * mask.shape[1] * permutations), first=trace.first)
     keys = keys.reshape(count, slots, -1, permutations).transpose(3, 0, 2, 1)  # (P,B,R,T)
     by_chance = np.argsort(np.where(mask.cpu().numpy(), keys, 2.0), axis=-1)
     # Both orders have the real slots first: theirs as they stand, and theirs by chance.
