@@ -9,7 +9,6 @@ from safetensors.torch import save_file
 
 from heedful.auditing.plan import PLAN, begun_in
 from heedful.bench.fuzz_requests import _means
-from heedful.data.encoded import EncodedTexts
 from heedful.data.label_rules import labels_in
 from heedful.data.named import load_data
 from heedful.data.vocabulary import Vocabulary
@@ -30,7 +29,6 @@ READERS = {
     "recipe.json": lambda path: Store(path.parent, {"a": 1}).check(),
     "key.json": lambda path: Store(path.parent).stage().value("key"),
     "vocabulary.json": Vocabulary.load,
-    "encoded.json": lambda path: EncodedTexts.open(path.parent),
     "manifest.json": lambda path: checked_manifest(path.parent),
     PLAN: lambda path: begun_in(path.parent, {}),
     "plan.json": lambda path: _check_same(SimpleNamespace(folder=path.parent), None),

@@ -9,6 +9,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from heedful.data import outgrowing
 from heedful.data.batches import Batch, batch_of_texts, batches, make_batch, plan_batches
 from heedful.data.encoded import EncodedTexts, encode_texts
 from heedful.data.vocabulary import Vocabulary
@@ -130,14 +131,15 @@ def test_row_numbers_outside_the_texts_are_refused():
             make_batch(texts_of_lengths([2, 3]), [row])
 
 
-def test_batches_of_mapped_texts_equal_batches_of_texts_in_memory(tmp_path):
-    mapped = encode_texts(TEXTS, LABELS, VOCABULARY, sentences=True, folder=tmp_path / "encoded")
+def test_batches_of_mapped_texts_equal_batches_of_texts_in_memory(monkeypatch):
     in_memory = encode_texts(TEXTS, LABELS, VOCABULARY, sentences=True)
+    monkeypatch.setattr(outgrowing, "IN_MEMORY", 11)
+    mapped = encode_texts(TEXTS, LABELS, VOCABULARY, sentences=True)
     for left, right in zip(batches(mapped, size=2), batches(in_memory, size=2), strict=True):
         for name in ("ids", "mask", "labels", "sentences"):
             assert torch.equal(getattr(left, name), getattr(right, name))
         left.ids.fill_(3)  # a batch is the caller's own: writing to it reaches no file
-    assert encode_texts(TEXTS, LABELS, VOCABULARY).ids.tolist() == np.asarray(mapped.ids).tolist()
+    assert in_memory.ids.tolist() == np.asarray(mapped.ids).tolist()
 
 
 def test_a_batch_of_texts_has_the_words_beside_the_ids():

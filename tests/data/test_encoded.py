@@ -1,7 +1,5 @@
-"""Texts as flat ids, in memory and mapped from a folder."""
+"""Texts as flat ids, in memory and mapped."""
 
-import json
-import os
 import subprocess
 import sys
 import textwrap
@@ -9,7 +7,7 @@ import textwrap
 import numpy as np
 import pytest
 
-from heedful.data import encoded as encoded_module
+from heedful.data import outgrowing
 from heedful.data.encoded import EncodedTexts, encode_texts
 from heedful.data.vocabulary import Vocabulary
 from heedful.data.words import WordRules, split_texts
@@ -57,44 +55,30 @@ def test_words_beyond_the_limit_are_unread_and_their_sentences_too():
 
 @pytest.mark.parametrize("chunk", [1, 20, 1 << 22])
 @pytest.mark.parametrize(("sentences", "labels"), [(True, LABELS), (False, None)])
-def test_a_folder_holds_the_same_as_memory_however_the_texts_are_chunked(
-    tmp_path, monkeypatch, chunk, sentences, labels
+def test_the_same_comes_of_a_stream_and_from_a_file_however_the_texts_are_chunked(
+    monkeypatch, chunk, sentences, labels
 ):
     options = {"max_length": 4, "sentences": sentences, "rules": WordRules(lower=False)}
     in_memory = encode_texts(TEXTS, labels, VOCABULARY, **options)
-    monkeypatch.setattr(encoded_module, "_CHUNK", chunk)
-    seen = []
-    walked = iter(TEXTS)
-    mapped = encode_texts(
-        walked, labels, VOCABULARY, folder=tmp_path / "encoded", progress=seen.append, **options
-    )
-    assert isinstance(mapped.ids, np.memmap)
-    assert_same(mapped, in_memory)
-    assert_same(EncodedTexts.open(tmp_path / "encoded"), in_memory)
+    monkeypatch.setattr(outgrowing, "CHUNK", chunk)
     assert_same(encode_texts(iter(TEXTS), labels, VOCABULARY, **options), in_memory)
-    assert seen[-1] == len(TEXTS)
-
-
-def test_the_files_are_plain_npy_files(tmp_path):
-    encoded = encode_texts(TEXTS, LABELS, VOCABULARY, folder=tmp_path / "encoded")
-    np.testing.assert_array_equal(np.load(tmp_path / "encoded" / "ids.npy"), encoded.ids)
+    monkeypatch.setattr(outgrowing, "IN_MEMORY", 7)
+    mapped = encode_texts(iter(TEXTS), labels, VOCABULARY, **options)
+    assert isinstance(mapped.ids.base, np.memmap)
+    assert_same(mapped, in_memory)
 
 
 @pytest.mark.parametrize("empty", ["", " ... ", "\n"])
-def test_a_text_without_words_is_refused_by_its_row_and_nothing_is_left(tmp_path, monkeypatch, empty):
-    monkeypatch.setattr(encoded_module, "_CHUNK", 20)
+def test_a_text_without_words_is_refused_by_its_row(monkeypatch, empty):
+    monkeypatch.setattr(outgrowing, "CHUNK", 20)
     texts = TEXTS[:4] + [empty] + TEXTS[4:]
-    with pytest.raises(UserError, match="row 4 "):
-        encode_texts(texts, None, VOCABULARY, folder=tmp_path / "encoded")
-    assert list(tmp_path.iterdir()) == []
     with pytest.raises(UserError, match="row 4 "):
         encode_texts(texts, None, VOCABULARY)
 
 
-def test_no_texts_and_a_limit_of_no_words_are_refused(tmp_path):
-    for folder in (None, tmp_path / "encoded"):
-        with pytest.raises(UserError, match="no text"):
-            encode_texts([], [], VOCABULARY, folder=folder)
+def test_no_texts_and_a_limit_of_no_words_are_refused():
+    with pytest.raises(UserError, match="no text"):
+        encode_texts([], [], VOCABULARY)
     with pytest.raises(UserError, match="at least 1"):
         encode_texts(TEXTS, None, VOCABULARY, max_length=0)
 
@@ -105,56 +89,11 @@ def test_labels_that_do_not_match_the_texts_are_refused(labels, message):
         encode_texts(TEXTS, labels, VOCABULARY)
 
 
-def test_a_folder_that_is_there_is_not_overwritten(tmp_path):
-    encode_texts(TEXTS, LABELS, VOCABULARY, folder=tmp_path / "encoded")
-    with pytest.raises(UserError, match="there already"):
-        encode_texts(TEXTS[:2], None, VOCABULARY, folder=tmp_path / "encoded")
-    assert len(EncodedTexts.open(tmp_path / "encoded")) == len(TEXTS)
-
-
-def test_a_missing_folder_is_said_to_be_missing(tmp_path):
-    with pytest.raises(UserError, match="no encoded texts"):
-        EncodedTexts.open(tmp_path)
-
-
-def damage_json(folder, **change):
-    path = folder / "encoded.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | change))
-
-
-DAMAGES = {
-    "a file cut short": lambda folder: os.truncate(folder / "ids.npy", 130),
-    "an empty file": lambda folder: os.truncate(folder / "ids.npy", 0),
-    "a file gone": lambda folder: (folder / "labels.npy").unlink(),
-    "another file's content": lambda folder: np.save(folder / "labels.npy", np.zeros(3, np.int64)),
-    "another type": lambda folder: np.save(folder / "unread.npy", np.zeros(5, np.float64)),
-    "an unfinished description": lambda folder: (folder / "encoded.json").write_text('{"schema"'),
-    "an unknown array": lambda folder: damage_json(folder, arrays=["ids", "offsets", "unread", "../x"]),
-    "another schema": lambda folder: damage_json(folder, schema="x"),
-}
-
-
-@pytest.mark.parametrize("damage", DAMAGES)
-def test_a_damaged_folder_is_refused_in_one_sentence(tmp_path, damage):
-    folder = tmp_path / "encoded"
-    encode_texts(TEXTS, LABELS, VOCABULARY, folder=folder)
-    DAMAGES[damage](folder)
-    with pytest.raises(UserError, match="damaged"):
-        EncodedTexts.open(folder)
-
-
-def test_another_version_is_named(tmp_path):
-    encode_texts(TEXTS, LABELS, VOCABULARY, folder=tmp_path / "encoded")
-    damage_json(tmp_path / "encoded", version=99)
-    with pytest.raises(UserError, match="99"):
-        EncodedTexts.open(tmp_path / "encoded")
-
-
 @pytest.mark.slow
-def test_a_long_stream_is_encoded_in_bounded_memory(tmp_path):
+def test_a_long_stream_is_encoded_in_bounded_memory():
     """58 MB of text become 43 MB of ids, after a warm-up, in less than either."""
     code = textwrap.dedent("""
-        import resource, sys
+        import resource
         from heedful.data.encoded import encode_texts
         from heedful.data.vocabulary import Vocabulary
 
@@ -163,14 +102,12 @@ def test_a_long_stream_is_encoded_in_bounded_memory(tmp_path):
 
         text = "words and words " * 400
         vocabulary = Vocabulary.build(["words", "and"])
-        encode_texts([text] * 700, None, vocabulary, folder=sys.argv[1] + "/first")
+        encode_texts([text] * 700, None, vocabulary)
         before = peak()
         texts, labels = (text for _ in range(9_000)), (0 for _ in range(9_000))
-        encoded = encode_texts(texts, labels, vocabulary, folder=sys.argv[1] + "/second")
+        encoded = encode_texts(texts, labels, vocabulary)
         assert len(encoded.ids) == 9_000 * 1200
         print(peak() - before)
     """)
-    run = subprocess.run(
-        [sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, check=True
-    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert float(run.stdout) < 40

@@ -17,6 +17,7 @@ import numpy as np
 from heedful.errors import UserError
 
 IN_MEMORY = 1 << 24  # bytes of text, or of one array, that are held
+CHUNK = 1 << 22  # characters of text that are worked on at a time
 
 
 class NamelessFile:
@@ -163,14 +164,14 @@ def take_texts(texts: Sequence[str], rows: np.ndarray) -> Sequence[str]:
     return texts.take(rows) if isinstance(texts, StoredTexts) else [texts[row] for row in rows]
 
 
-def text_chunks(texts: Iterable[str], characters: int = 1 << 22) -> Iterator[list[str]]:
+def text_chunks(texts: Iterable[str]) -> Iterator[list[str]]:
     """The texts in their order, some megabytes of them at a time."""
     chunk: list[str] = []
     size = 0
     for text in texts:
         chunk.append(text)
         size += len(text)
-        if size >= characters:
+        if size >= CHUNK:
             yield chunk
             chunk, size = [], 0
     if chunk:

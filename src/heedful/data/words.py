@@ -11,7 +11,7 @@ are the offsets, and one `str.split` makes the words of a whole chunk.
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import count
@@ -139,10 +139,8 @@ def split_words(text: str, rules: WordRules | None = None) -> Words:
     return split_texts([text], rules)[0]
 
 
-def split_texts(
-    texts: Sequence[str], rules: WordRules | None = None, *, progress: Callable[[int], None] | None = None
-) -> TextsWords:
-    """The words of many texts; `progress` is told, now and then, how many texts are done."""
+def split_texts(texts: Sequence[str], rules: WordRules | None = None) -> TextsWords:
+    """The words of many texts."""
     if isinstance(texts, str):
         raise TypeError("split_texts takes a list of texts; for one text there is split_words.")
     rules = rules or WordRules()
@@ -158,8 +156,6 @@ def split_texts(
         starts.append((chunk_starts - origin).astype(np.int32))
         ends.append((chunk_ends - origin).astype(np.int32))
         lengths.append(words_of_text)
-        if progress is not None:
-            progress(last)
     types = [NUMBER if form == chr(_NUMBER_SIGN) else form for form in code_of]
     flat_codes, flat_starts, flat_ends = (_join(parts) for parts in (codes, starts, ends))
     return TextsWords(texts, types, flat_codes, flat_starts, flat_ends, np.concatenate(lengths).cumsum())
