@@ -1,6 +1,10 @@
-"""Brackets without end in a file of JSON: one sentence with the file's name, from whoever reads it."""
+"""Brackets without end in a file of JSON, or a pipe in its place: one sentence with the file's name."""
 
 import json
+import os
+import signal
+from contextlib import contextmanager
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -17,6 +21,7 @@ from heedful.highlights.choosing import _check_same
 from heedful.models.transformers.loading import check_folder, read_header
 from heedful.records.manifest import checked_manifest
 from heedful.records.stored import DEEPEST, load_json, parse_json, read_json
+from heedful.settings import read_toml
 from heedful.store import Store
 from heedful.study.experiment import Reproduction
 from heedful.study.published import read_published
@@ -52,6 +57,43 @@ def test_brackets_without_end_are_one_sentence(tmp_path, name, depth):
         with pytest.raises(UserError) as refused:
             READERS[name](path)
         assert len(str(refused.value)) < 500
+
+
+@contextmanager
+def at_most(seconds):
+    """End a wait for a pipe that nobody writes to; a thread could not."""
+
+    def wake(number, frame):
+        raise AssertionError("it waited for a pipe")
+
+    before = signal.signal(signal.SIGALRM, wake)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+@pytest.mark.parametrize("name", [*READERS, "study.toml", "scores.npy", "weights.safetensors"])
+def test_a_pipe_is_not_waited_for(tmp_path, name):
+    readers = {
+        "study.toml": read_toml,
+        "scores.npy": lambda path: read_scores("mine", path, texts=1),
+        "weights.safetensors": Checkpoint.load,
+    }
+    path = tmp_path / name
+    path.parent.mkdir(exist_ok=True)
+    os.mkfifo(path)
+    with at_most(20), pytest.raises(UserError) as refused:
+        (READERS | readers)[name](path)
+    assert len(str(refused.value)) < 500
+
+
+def test_a_device_without_end_is_not_read():
+    for read in (read_toml, load_json):
+        with at_most(20), pytest.raises(UserError, match="/dev/zero is no regular file"):
+            read(Path("/dev/zero"))
 
 
 @pytest.fixture(scope="module")

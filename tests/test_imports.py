@@ -14,7 +14,7 @@ LEAVES = ["errors", "lazy", "settings", "files", "records", "store", "drawing"]
 MAY_IMPORT: dict[str, set[str]] = {
     "errors": set(),
     "lazy": set(),
-    "settings": {"errors"},
+    "settings": {"errors", "files"},
     "files": {"errors"},
     "records": {"errors", "files"},
     "store": {"errors", "files", "records"},

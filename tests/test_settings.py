@@ -7,7 +7,7 @@ from typing import Literal
 import pytest
 
 from heedful.errors import UserError
-from heedful.settings import choices, setting, settings_from, to_toml
+from heedful.settings import MOST_PARTS, choices, read_toml, setting, settings_from, to_toml
 
 
 @dataclass(frozen=True)
@@ -66,3 +66,22 @@ def test_choices_carry_the_help_of_each_field():
         ("degrees", "how hot"),
         ("minutes", "how long"),
     ]
+
+
+@pytest.mark.parametrize("part", ["a", '"a.b"', "'a'"])
+@pytest.mark.parametrize("line", ["{} = 1", "[{}]", "[[{}]]", "x = {{{} = 1}}", "x = 1\n{} = 1"])
+def test_a_key_of_thousands_of_parts_is_refused_before_it_takes_the_memory(tmp_path, part, line):
+    path = tmp_path / "study.toml"
+    for between in (".", " . "):
+        path.write_text(line.format(between.join([part] * 50_000)))
+        with pytest.raises(UserError, match=f"a key of more than {MOST_PARTS} parts"):
+            read_toml(path)
+        path.write_text(line.format(between.join([part] * MOST_PARTS)))
+        assert read_toml(path)
+
+
+def test_many_numbers_and_long_texts_are_no_key(tmp_path):
+    path = tmp_path / "study.toml"
+    content = {"rates": [0.5] * 5000, "text": "A sentence. " * 5000 + "x" * 500_000}
+    path.write_text(to_toml(content))
+    assert read_toml(path) == content

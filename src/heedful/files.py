@@ -95,6 +95,16 @@ def folder_atomically(path: str | Path, *, replacing: bool = False) -> Iterator[
             _take_back(path)
 
 
+def regular(path: str | Path) -> Path:
+    """The path of what is to be read; a pipe or a device, which may never end, is refused."""
+    path = Path(path)
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise UserError(
+            f"{path} is no regular file, and reading it might never end: save what it holds first."
+        )
+    return path
+
+
 def check_folder(folder: str | Path, *, marks: Collection[str] = (), parts: Collection[str] = ()) -> None:
     """Refuse, before any work and without a trace, a place for results that is a file or has foreign files.
 

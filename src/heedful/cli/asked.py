@@ -64,9 +64,12 @@ def how_to_decide(
 
 def _read(path: Path) -> str:
     from heedful.errors import UserError
+    from heedful.files import regular
 
     try:
-        return path.read_text(encoding="utf-8").rstrip("\n")
+        return regular(path).read_text(encoding="utf-8").rstrip("\n")
+    except UserError:
+        raise
     except (OSError, ValueError) as error:
         raise UserError(f"The template {path} cannot be read: {error}.") from None
 

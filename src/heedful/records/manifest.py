@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from heedful.errors import UserError
-from heedful.files import write_atomically
+from heedful.files import regular, write_atomically
 from heedful.records.stored import read_json
 
 MANIFEST = "manifest.json"
@@ -86,7 +86,7 @@ def digest(content: bytes) -> str:
 
 def file_digest(path: Path) -> str:
     """The same of a file on disk."""
-    with open(path, "rb") as file:
+    with open(regular(path), "rb") as file:
         return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
 
 

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from heedful.errors import MissingExtra, UserError
-from heedful.files import write_atomically
+from heedful.files import regular, write_atomically
 
 if TYPE_CHECKING:
     import pandas
@@ -181,7 +181,7 @@ def _with_seal(content: bytes) -> bytes:
 
 def _read_part(part: Path) -> pa.Table:
     try:
-        content = part.read_bytes()
+        content = regular(part).read_bytes()
         # One file, not a dataset: a folder called seed=3 must not become a column.
         with pq.ParquetFile(pa.BufferReader(content), page_checksum_verification=True) as file:
             lost = SEAL not in content and b"seal" in (file.metadata.metadata or {})

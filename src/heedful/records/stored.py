@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from heedful.errors import UserError
-from heedful.files import write_atomically
+from heedful.files import regular, write_atomically
 
 DEEPEST = 100  # brackets within brackets
 
@@ -36,7 +36,7 @@ def parse_json(text: str | bytes) -> Any:
 
 def read_json(path: str | Path) -> Any:
     """What a file of JSON says, or a ValueError."""
-    return parse_json(Path(path).read_text(encoding="utf-8"))
+    return parse_json(regular(path).read_text(encoding="utf-8"))
 
 
 def _is_deep(found: Any) -> bool:
@@ -57,6 +57,8 @@ def load_json(path: str | Path) -> dict[str, Any]:
         raise UserError(f"There is no file {path}.") from None
     except IsADirectoryError:
         raise UserError(f"{path} is a folder; a JSON file was expected.") from None
+    except UserError:
+        raise
     except ValueError as error:  # not JSON, or not even UTF-8
         raise UserError(f"{path} is not readable JSON ({error}): it is damaged, or something else.") from None
     if not isinstance(content, dict):

@@ -11,7 +11,7 @@ from safetensors.torch import save
 from torch import Tensor
 
 from heedful.errors import UserError
-from heedful.files import write_atomically
+from heedful.files import regular, write_atomically
 from heedful.records.stored import parse_json
 
 FORMAT = "1"
@@ -47,7 +47,7 @@ class Checkpoint:
         """Read a checkpoint; one that is damaged or of another version is refused in a sentence."""
         groups: dict[str, dict[str, Tensor]] = {"weights": {}, "optimiser": {}, "best_weights": {}}
         try:
-            with safe_open(path, framework="pt") as file:
+            with safe_open(regular(path), framework="pt") as file:
                 metadata = file.metadata() or {}
                 if metadata.get("format") != FORMAT:
                     raise UserError(

@@ -24,7 +24,7 @@ from safetensors.torch import load_file, save
 from heedful.data.vocabulary import Vocabulary
 from heedful.data.words import WordRules
 from heedful.errors import Unvouched, UserError
-from heedful.files import folder_atomically, write_atomically
+from heedful.files import folder_atomically, regular, write_atomically
 from heedful.models.building import Classifier, build_model
 from heedful.models.own_parts import take_part
 from heedful.models.pretrained import PretrainedEncoder, quietly
@@ -210,7 +210,7 @@ def load_run(folder: str | Path, *, device: str = "cpu", parts: Sequence[type] =
     result = load_json(folder / RESULT)
     network = {name: value for name, value in model.state_dict().items() if name.startswith(NETWORK)}
     try:
-        model.load_state_dict({**network, **load_file(folder / WEIGHTS)})
+        model.load_state_dict({**network, **load_file(regular(folder / WEIGHTS))})
         history = pd.read_parquet(folder / HISTORY)
     except (SafetensorError, RuntimeError) as error:
         raise UserError(

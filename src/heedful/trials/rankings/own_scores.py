@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from heedful.errors import UserError
+from heedful.files import regular
 from heedful.records.stored import read_json
 
 
@@ -70,6 +71,8 @@ def read_scores(name: str, path: str | Path, *, texts: int) -> OwnScores:
         scores = _array(path) if path.suffix == ".npy" else _lists(path)
     except FileNotFoundError:
         raise UserError(f"There is no file {path} with the scores of the ranking {name!r}.") from None
+    except UserError:
+        raise
     except (ValueError, TypeError, OSError) as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
         raise UserError(f"{path} does not hold a table of numbers ({reason}).") from None
@@ -82,7 +85,7 @@ def read_scores(name: str, path: str | Path, *, texts: int) -> OwnScores:
 
 
 def _array(path: Path) -> NDArray[np.float64]:
-    return np.asarray(np.load(path, allow_pickle=False), dtype=np.float64)
+    return np.asarray(np.load(regular(path), allow_pickle=False), dtype=np.float64)
 
 
 def _lists(path: Path) -> NDArray[np.float64]:
