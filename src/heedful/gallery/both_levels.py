@@ -56,7 +56,7 @@ def audit_levels(model: HierarchicalClassifier, texts: Sequence[str], *, most: i
             ("sentences", final, final.weights),
         ):
             numbers = trace.present.shape[1]
-            erased[level].append(single_erasures(trace, weights[:, :numbers], first=first))
+            erased[level].append(single_erasures(trace.numbered(first), weights[:, :numbers]))
         told["words"].append(foretold(Reader(model, batch), attention, first=first, most=most))
         told["sentences"].append(
             foretold(SentenceReader(model, batch), final.weights, first=first, most=most)
