@@ -61,6 +61,28 @@ def test_frozen_weights_of_a_good_model_are_good_enough(run):
     assert run.result["test_accuracy"] > 0.8
 
 
+@pytest.fixture(scope="module")
+def knowing(tmp_path_factory):
+    """A run whose frozen word vectors, one number each, say which words are positive."""
+    place = tmp_path_factory.mktemp("knowing")
+    words = sorted({word for text in CORPUS.texts for word in text.split()})
+    signs = {"pos": 1.0, "neg": -1.0}
+    lines = [f"{word} {signs.get(word[:3], 0.0)}\n" for word in words]
+    (place / "vectors.txt").write_text("".join(lines))
+    given = {"embedding": 1, "embedding_source": "file", "vectors_file": str(place / "vectors.txt")}
+    settings = {**SMALL, **given, "embedding_frozen": True}
+    return train(CORPUS, model=MODEL, out=place / "run", **settings)
+
+
+def test_guided_models_start_from_the_vectors_of_the_run_that_guides_them(knowing):
+    # With one frozen number of noise for each word a model can hardly tell the classes.
+    assert knowing.result["test_accuracy"] > 0.9
+    assert freeze(knowing, CORPUS)["test_accuracy"].item() > 0.9
+    small = {name: value for name, value in SMALL.items() if name != "embedding"}
+    table = diagnose(knowing, CORPUS, strength=0.01, settings={**small, "embedding_frozen": True})
+    assert (table.set_index("guide").loc[["uniform", "learnt", "trained model"], "accuracy"] > 0.9).all()
+
+
 def test_a_run_beside_itself_is_no_distance_away(run):
     rows = beside(run, run, CORPUS, limit=11)
     assert (rows["change"] == 0).all()

@@ -49,7 +49,9 @@ def test_a_run_of_anything_else_is_refused_and_stays(tmp_path, other):
 
 def test_a_file_of_vectors_may_have_moved_with_its_folder(tmp_path):
     first = ask(tmp_path / "run", model={"vectors_file": "here/vectors.txt"})
-    assert ask(tmp_path / "run", model={"vectors_file": "there/vectors.txt"}).result == first.result
+    again = ask(tmp_path / "run", model={"vectors_file": "there/vectors.txt"})
+    assert again.result == first.result
+    assert again.recipe.model.vectors_file == "there/vectors.txt"  # who reads it again finds it
 
 
 def test_without_a_place_it_is_trained_each_time():

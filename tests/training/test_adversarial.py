@@ -104,3 +104,32 @@ def test_a_negative_strength_and_another_corpus_are_refused(base, small_corpus):
         train_adversary(base, small_corpus, strength=-1)
     with pytest.raises(UserError, match="other words"):
         train_adversary(base, small_corpus.take(np.arange(0, len(small_corpus), 7)))
+
+
+def given_vectors(corpus, folder, seed=0):
+    """A file with vectors of random numbers for the words of the corpus, and the settings that take it."""
+    draw = np.random.default_rng(seed)
+    words = sorted({word.lower() for text in corpus.texts for word in text.split()})
+    path = folder / "vectors.txt"
+    path.write_text("".join(f"{word} {' '.join(map(str, draw.normal(size=13)))}\n" for word in words))
+    return {"embedding_source": "file", "vectors_file": str(path), "embedding_frozen": True}
+
+
+def test_an_adversary_starts_from_the_vectors_its_base_started_from(small_corpus, tmp_path):
+    settings = {**SMALL, **given_vectors(small_corpus, tmp_path)}
+    base = train(small_corpus, model="jain-wallace-average-tanh", **{**settings, "epochs": 1})
+    run = train_adversary(base, small_corpus, strength=0.01, epochs=1, out=tmp_path / "adversary")
+    # Frozen vectors stay as they were given, so both still have them, and the rest has another seed.
+    name = "embedding.weight"
+    assert torch.equal(run.model.state_dict()[name][2:], base.model.state_dict()[name][2:])
+    assert not torch.equal(run.model.head.weight, base.model.head.weight)
+
+    moved = tmp_path / "moved"
+    moved.mkdir()
+    (tmp_path / "vectors.txt").rename(moved / "vectors.txt")
+    with pytest.raises(UserError, match=r"vectors\.txt"):
+        train_adversary(base, small_corpus, strength=0.02, epochs=1)
+    model = replace(base.recipe.model, vectors_file=str(moved / "vectors.txt"))
+    there = replace(base, recipe=replace(base.recipe, model=model))
+    again = train_adversary(there, small_corpus, strength=0.01, epochs=1, out=tmp_path / "adversary")
+    assert again.result == load_run(tmp_path / "adversary").result

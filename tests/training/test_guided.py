@@ -1,5 +1,7 @@
 """Given weights are used as they are, in training and in evaluation, and aligned text by text."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -29,14 +31,8 @@ def sets(small_corpus, run):
 
 def guided(run, sets, guides, **changes):
     model, training = prepare(NAME, {**SMALL, **changes})
-    return train_guided(
-        sets,
-        guides,
-        model=model,
-        training=training,
-        vocabulary=run.vocabulary,
-        classes=run.recipe.classes,
-    )
+    recipe = replace(run.recipe, model=model, training=training)
+    return train_guided(sets, guides, recipe=recipe, vocabulary=run.vocabulary)
 
 
 def test_flat_weights_of_a_model_are_those_of_each_text_alone(run, sets, small_corpus):

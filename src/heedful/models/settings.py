@@ -5,7 +5,8 @@ whose it is), so that one choice can be changed in the settings of a named model
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from types import UnionType
 from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 
@@ -145,6 +146,10 @@ class ModelSettings:
             for name, value in asdict(self).items()
             if value is not None
         }
+
+    def unplaced(self) -> "ModelSettings":
+        """The same without the folders of the files they name: folders move."""
+        return replace(self, vectors_file=Path(self.vectors_file).name, pretrained=Path(self.pretrained).name)
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> "ModelSettings":

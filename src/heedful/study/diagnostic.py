@@ -21,7 +21,7 @@ from heedful.models.trace import decisions
 from heedful.study.trained_adversaries import kept_adversary
 from heedful.training.attended import Flat, attention_over, places_of
 from heedful.training.evaluation import EVALUATION_TOKENS, logits_of
-from heedful.training.from_corpus import encode_splits, train_run
+from heedful.training.from_corpus import encode_splits, starting_vectors, train_run
 from heedful.training.guided import Guided, train_guided
 from heedful.training.presets import prepare
 from heedful.training.run import Run
@@ -29,6 +29,7 @@ from heedful.trials.weights.adversary import exact_adversary
 
 DIAGNOSTIC = "jain-wallace-average-tanh"  # h = tanh(M e + b) of each word by itself
 EPSILON = 0.01
+WORD_VECTORS = ("embedding", "embedding_source", "vectors_file", "word2vec_passes")  # settings
 
 
 def diagnose(
@@ -45,6 +46,7 @@ def diagnose(
     seed of the run, so ladders over seeds are independent.
     """
     sets = encode_splits(corpus, run.recipe)[1]
+    theirs = run.recipe.model
     guides: dict[str, dict[str, Flat]] = {
         "uniform": {name: uniform_guide(encoded) for name, encoded in sets.items()},
         "trained model": {name: attention_over(run.model, encoded) for name, encoded in sets.items()},
@@ -62,8 +64,10 @@ def diagnose(
         "seed": base.seed,
         "min_count": base.min_count,
         "max_words": base.max_words,
-        "max_length": run.recipe.model.max_length,
+        "max_length": theirs.max_length,
     }
+    if theirs.embedding_source != "uniform":  # no guide's worth may hang on who knows more words beforehand
+        shared |= {name: getattr(theirs, name) for name in WORD_VECTORS}
     model, training = prepare(DIAGNOSTIC, {**(settings or {}), **shared})
     own = train_run(corpus, model=model, training=training, rules=run.recipe.words)
     learnt = {
@@ -73,17 +77,10 @@ def diagnose(
         "macro_f1": own.result["test_macro_f1"],
         "decided": decisions(logits_of(own.model, sets["test"])).tolist() if "test" in sets else None,
     }
+    vectors = starting_vectors(corpus, own.recipe, run.vocabulary, sets["train"])
     rows = []
     for name, guide in guides.items():
-        found = train_guided(
-            sets,
-            guide,
-            model=model,
-            training=training,
-            vocabulary=run.vocabulary,
-            classes=run.recipe.classes,
-            rules=run.recipe.words,
-        )
+        found = train_guided(sets, guide, recipe=own.recipe, vocabulary=run.vocabulary, vectors=vectors)
         rows.append({"guide": name, **_reached(found)})
     rows.insert(1, learnt)  # next to the weights that nobody has learnt
     return pd.DataFrame(rows).assign(texts=len(sets["test"]) if "test" in sets else 0, strength=strength)
@@ -94,16 +91,15 @@ def freeze(run: Run, corpus: Corpus) -> pd.DataFrame:
 
     The new model has another seed, so nothing but the weights comes from the run.
     """
-    recipe = run.recipe
+    training = run.recipe.training
+    recipe = replace(run.recipe, training=replace(training, seed=training.seed + 1000))
     sets = encode_splits(corpus, recipe)[1]
     found = train_guided(
         sets,
         {name: attention_over(run.model, encoded) for name, encoded in sets.items()},
-        model=recipe.model,
-        training=replace(recipe.training, seed=recipe.training.seed + 1000),
+        recipe=recipe,
         vocabulary=run.vocabulary,
-        classes=recipe.classes,
-        rules=recipe.words,
+        vectors=starting_vectors(corpus, recipe, run.vocabulary, sets["train"]),
     )
     row = pd.DataFrame([_reached(found)])
     return row.rename(columns={"accuracy": "test_accuracy", "macro_f1": "test_macro_f1"})

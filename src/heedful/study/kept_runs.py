@@ -42,13 +42,13 @@ def trained_once(
             recipe.corpus.get("fingerprint") == corpus.fingerprint
             and recipe.training == training
             and recipe.words == (rules or rules_for(corpus.texts))
-            and _unplaced(recipe.model) == _unplaced(model)
+            and recipe.model.unplaced() == model.unplaced()
         )
         if not same:
             raise UserError(
                 f"{out} holds a run of other texts or settings: choose another place, or remove it."
             )
-        return known
+        return replace(known, recipe=replace(recipe, model=model))  # the files where they lie now
     return train_run(
         corpus,
         model=model,
@@ -88,8 +88,3 @@ def train_again(
         device=str(run.model.head.weight.device),
         callbacks=callbacks,
     )
-
-
-def _unplaced(model: ModelSettings) -> ModelSettings:
-    """The settings without the folders of the files they name."""
-    return replace(model, vectors_file=Path(model.vectors_file).name, pretrained=Path(model.pretrained).name)

@@ -26,13 +26,13 @@ from heedful.data.corpus import Corpus
 from heedful.data.encoded import EncodedTexts
 from heedful.errors import UserError
 from heedful.files import locked
-from heedful.models.building import Classifier, build_model
+from heedful.models.building import Classifier
 from heedful.models.classifier import FlatClassifier
 from heedful.models.trace import probabilities
 from heedful.training import run as files
 from heedful.training.attended import Flat, attention_over, padded
 from heedful.training.evaluation import EVALUATION_TOKENS, evaluate, logits_of
-from heedful.training.from_corpus import encode_splits
+from heedful.training.from_corpus import encode_splits, untrained
 from heedful.training.learners import Aim
 from heedful.training.loop import best_epoch, fit
 from heedful.training.run import Run, load_run
@@ -75,7 +75,7 @@ def train_adversary(
     with locked(folder / files.LOCK):
         if (folder / files.RESULT).exists():
             found = load_run(folder)
-            if found.recipe.to_toml() != recipe.to_toml():
+            if _said(found.recipe) != _said(recipe):
                 raise UserError(f"{folder} holds another run: choose another place, or remove it first.")
             return found
         files.write_beginning(folder, recipe, run.vocabulary)
@@ -87,9 +87,7 @@ def _train(run: Run, corpus: Corpus, recipe: files.Recipe, strength: float) -> R
     vocabulary, sets = encode_splits(corpus, recipe)
     if list(vocabulary.words) != list(run.vocabulary.words):
         raise UserError("An adversary is trained on the corpus of its base, and this one has other words.")
-    model = build_model(
-        recipe.model, run.vocabulary, recipe.classes, rules=recipe.words, seed=recipe.training.seed
-    )
+    model = untrained(corpus, recipe, run.vocabulary, sets["train"])
     base = {name: _answers(run.model, sets[name]) for name in ("train", "dev")}
 
     def loss(model: Classifier, batch: Batch) -> Tensor:
@@ -159,8 +157,13 @@ def _refuse(run: Run, strength: float) -> None:
         raise UserError(
             f"The adversary's KL divergence needs softmax weights, but this model has {settings.normaliser}."
         )
-    if settings.encoder == "pretrained" or settings.embedding_source != "uniform":
-        raise UserError("An adversary starts afresh: it needs a base whose words start at random.")
+    if settings.encoder == "pretrained":
+        raise UserError("An adversary is trained afresh: its base must not have a pretrained encoder.")
+
+
+def _said(recipe: files.Recipe) -> str:
+    """What a recipe says, without the folders of files that it names, which move."""
+    return replace(recipe, model=recipe.model.unplaced()).to_toml()
 
 
 def _digest(model: Classifier) -> str:

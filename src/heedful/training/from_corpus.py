@@ -20,7 +20,7 @@ from heedful.data.words import WordRules, rules_for
 from heedful.errors import UserError
 from heedful.files import check_folder, locked
 from heedful.models.building import Classifier, build_model
-from heedful.models.embeddings import vectors_for
+from heedful.models.embeddings import WordVectors, vectors_for
 from heedful.models.settings import ModelSettings
 from heedful.training import run as files
 from heedful.training.callbacks import Callback
@@ -153,13 +153,27 @@ class _Start:
 def _start(corpus: Corpus, recipe: Recipe) -> _Start:
     begun = time.perf_counter()
     vocabulary, sets = encode_splits(corpus, recipe)
-    seed = recipe.training.seed
-    texts = vector_texts(corpus, recipe.model, vocabulary, recipe.words, sets["train"])
-    vectors = vectors_for(recipe.model, vocabulary, texts=texts, seed=seed)
-    model = build_model(
-        recipe.model, vocabulary, recipe.classes, rules=recipe.words, seed=seed, vectors=vectors
+    return _Start(begun, vocabulary, sets, untrained(corpus, recipe, vocabulary, sets["train"]))
+
+
+def untrained(corpus: Corpus, recipe: Recipe, vocabulary: Vocabulary, train: EncodedTexts) -> Classifier:
+    """The model that a recipe's training begins with, its word vectors where the settings ask for some."""
+    return build_model(
+        recipe.model,
+        vocabulary,
+        recipe.classes,
+        rules=recipe.words,
+        seed=recipe.training.seed,
+        vectors=starting_vectors(corpus, recipe, vocabulary, train),
     )
-    return _Start(begun, vocabulary, sets, model)
+
+
+def starting_vectors(
+    corpus: Corpus, recipe: Recipe, vocabulary: Vocabulary, train: EncodedTexts
+) -> WordVectors | None:
+    """The word vectors that a recipe's model starts from, read or learnt; None where they are noise."""
+    texts = vector_texts(corpus, recipe.model, vocabulary, recipe.words, train)
+    return vectors_for(recipe.model, vocabulary, texts=texts, seed=recipe.training.seed)
 
 
 def vector_texts(

@@ -15,18 +15,17 @@ from torch import Tensor
 from heedful.data.batches import Batch, batches
 from heedful.data.encoded import EncodedTexts
 from heedful.data.vocabulary import Vocabulary
-from heedful.data.words import WordRules
 from heedful.errors import UserError
 from heedful.models.building import Classifier, build_model
 from heedful.models.classifier import FlatClassifier
-from heedful.models.settings import ModelSettings
+from heedful.models.embeddings import WordVectors
 from heedful.models.trace import decisions
 from heedful.training.attended import Flat, padded
 from heedful.training.evaluation import EVALUATION_TOKENS, macro_f1
 from heedful.training.learners import Aim
 from heedful.training.loop import fit
 from heedful.training.losses import classification_loss
-from heedful.training.settings import TrainingSettings
+from heedful.training.run import Recipe
 
 
 @dataclass(frozen=True)
@@ -45,24 +44,22 @@ def train_guided(
     sets: Mapping[str, EncodedTexts],
     guides: Mapping[str, Flat],
     *,
-    model: ModelSettings,
-    training: TrainingSettings,
+    recipe: Recipe,
     vocabulary: Vocabulary,
-    classes: tuple[str, ...],
-    rules: WordRules | None = None,
+    vectors: WordVectors | None = None,
 ) -> Guided:
     """Train on `sets` ("train", "dev", and "test" if any) under the flat weights of the same names.
 
-    The model's settings are taken with their attention frozen.
+    The recipe's model is taken with its attention frozen; `vectors` are what its words start from.
     """
-    if model.hierarchical:
+    if recipe.model.hierarchical:
         raise UserError("Given weights are one row per text: use a flat model.")
     missing = [name for name in sets if name not in guides]
     if missing:
         raise UserError(f"There are no weights for the split {missing[0]}: give some for each split.")
-    built = build_model(
-        replace(model, control="frozen"), vocabulary, classes, rules=rules, seed=training.seed
-    )
+    frozen = replace(recipe.model, control="frozen")
+    seed = recipe.training.seed
+    built = build_model(frozen, vocabulary, recipe.classes, rules=recipe.words, seed=seed, vectors=vectors)
     assert isinstance(built, FlatClassifier)
 
     def loss(model: Classifier, batch: Batch) -> Tensor:
@@ -74,7 +71,7 @@ def train_guided(
     def judge(model: Classifier) -> float:
         return _accuracy(guided_decisions(model, sets["dev"], guides["dev"]), sets["dev"])
 
-    history = fit(built, sets["train"], sets["dev"], settings=training, aim=Aim(loss, judge))
+    history = fit(built, sets["train"], sets["dev"], settings=recipe.training, aim=Aim(loss, judge))
     best = max(row["dev"] for row in history)
     if "test" not in sets:
         return Guided(built, history, best, None, None, None)

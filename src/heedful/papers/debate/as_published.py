@@ -1,5 +1,7 @@
 """The texts and word vectors that Jain & Wallace (2019) train with, as their published code has them.
 
+Wiegreffe & Pinter (2019) build on that code.
+
 Texts that are too short or too long are left out of all splits (AttentionExplanation, `Trainers/DatasetBC`),
 and words start from pretrained vectors: theirs of SST are fastText's, 300 wide; ours are GloVe's, 100 wide.
 """
@@ -56,7 +58,7 @@ def _vectors(bench: Bench) -> str:
     found = glove(bench)
     if found is None:
         raise UserError(
-            f"Jain & Wallace start from pretrained word vectors: put {PLACE} (GloVe) into the "
+            f"Both papers start from pretrained word vectors: put {PLACE} (GloVe) into the "
             f"data folder (--data-dir, {DATA_VARIABLE}), or take --quick, which starts at random."
         )
     return found

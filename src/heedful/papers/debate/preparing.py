@@ -222,13 +222,10 @@ def _checked(trainings: Trainings, run: Run | None, corpus: Corpus) -> Debate:
         raise UserError(f"A debate is about learnt attention, and this model's is {settings.control}.")
     _with_test_split(corpus)
     left_out: dict[str, str] = {}
-    if settings.hierarchical or settings.normaliser != "softmax" or settings.encoder == "pretrained":
-        reason = "it needs a flat model with softmax attention, trained from random words"
-        left_out = {stage.name: reason for stage in STAGES.values() if stage.flat_only}
-    elif settings.embedding_source != "uniform":
-        reason = "its adversary starts from random words, and this model from given vectors"
-        left_out = {stage.name: reason for stage in STAGES.values() if stage.flat_only}
     frozen = not settings.hierarchical and settings.encoder != "pretrained"
+    if not frozen or settings.normaliser != "softmax":
+        reason = "it needs a flat model with softmax attention, and an encoder that is trained with it"
+        left_out = {stage.name: reason for stage in STAGES.values() if stage.flat_only}
     return Debate(trainings, corpus, run, left_out, frozen)
 
 

@@ -59,17 +59,16 @@ class Stage:
         paper: str,
         *,
         place: str = "",
-        published: bool = False,
         **asked: Any,
     ) -> Experiment:
         """The stage as the paper's experiment; `asked` says which of its trainings it takes.
 
-        `published`: in full it has the texts and vectors of Jain & Wallace's code.
+        In full it has the texts and vectors of Jain & Wallace's code, on which both papers' is built.
         """
 
         def measure(bench: Bench) -> Tables:
             trainings = paper_trainings(bench, **asked)
-            if published and not bench.quick:
+            if not bench.quick:
                 trainings = as_published(bench, trainings)
             return self.measure(bench, trainings)
 

@@ -229,4 +229,4 @@ STAGE = Stage(
     {"jain-wallace-adversary": adversary_figure, "jain-wallace-adversary-weights": adversary_weights_figure},
     asks=("trace",),
 )
-EXPERIMENT = STAGE.in_paper("jain-wallace", place=": Figures 7 and 8", published=True)
+EXPERIMENT = STAGE.in_paper("jain-wallace", place=": Figures 7 and 8")

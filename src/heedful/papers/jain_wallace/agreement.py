@@ -332,4 +332,4 @@ STAGE = Stage(
     {"jain-wallace-agreement": agreement_figure, "jain-wallace-taus": taus_figure},
     asks=("attention", "embed"),
 )
-EXPERIMENT = STAGE.in_paper("jain-wallace", place=": Table 2, Figures 2 to 5", published=True)
+EXPERIMENT = STAGE.in_paper("jain-wallace", place=": Table 2, Figures 2 to 5")

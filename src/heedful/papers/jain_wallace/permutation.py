@@ -132,4 +132,4 @@ STAGE = Stage(
     {"jain-wallace-permutation": permutation_figure},
     asks=("trace",),
 )
-EXPERIMENT = STAGE.in_paper("jain-wallace", place=": Figure 6", published=True)
+EXPERIMENT = STAGE.in_paper("jain-wallace", place=": Figure 6")
