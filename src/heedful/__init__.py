@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from heedful.training.run import Run as Run
     from heedful.training.run import load_run as load_run
     from heedful.training.settings import TrainingSettings as TrainingSettings
-    from heedful.trials.agreement.kendall import kendall_tau as kendall_tau
+    from heedful.trials.agreement.ranks import kendall_tau as kendall_tau
     from heedful.trials.erasure.erased import leave_one_out as leave_one_out
     from heedful.trials.erasure.smallest import smallest_flips as smallest_flips
     from heedful.trials.erasure.until_flip import erase as erase

@@ -7,9 +7,8 @@ import pandas as pd
 import pytest
 from hand_made import CLASSES, LIMITS, of_map, rows_of
 
-from heedful.auditing.groups import read_groups
 from heedful.auditing.maps import Maps
-from heedful.auditing.reading import ReadSettings, look
+from heedful.auditing.reading import ReadSettings, look, read_groups
 from heedful.auditing.rule import CARE, FAITHFUL, NOT_SHOWN
 from heedful.auditing.sampling import Draw
 

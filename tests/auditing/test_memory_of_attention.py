@@ -19,7 +19,7 @@ from heedful.models.transformers.memory import bytes_of, within
 from heedful.models.word_attention import word_attention
 from heedful.trials.erasure.rereading import Reader
 from heedful.trials.heads import head_rows
-from heedful.trials.rankings.transformer_rankings import layer_ranking, transformer_rankings
+from heedful.trials.rankings.named import layer_ranking, transformer_rankings
 from heedful.trials.rankings.word_rankings import scores_with
 
 pytestmark = pytest.mark.slow

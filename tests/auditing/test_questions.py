@@ -33,7 +33,7 @@ from heedful.auditing.rule import percent
 from heedful.auditing.skill import Scored
 from heedful.errors import UserError
 from heedful.records import Estimate, Finding, Interval, wilson_interval
-from heedful.records.closed_form import share_of
+from heedful.records.interval import share_of
 
 ABOUT = {"corpus": "films", "model": "dp", "split": "test"}
 NAN = float("nan")

@@ -42,7 +42,7 @@ TARGETS: dict[str, str] = {
     **{
         f"records/{name}.py": ""
         for name in (
-            "claim", "closed_form", "crossed", "finding", "interval", "ratios", "resampling",
+            "claim", "crossed", "finding", "interval", "ratios", "resampling",
         )
     },
     **{f"study/{name}.py": CLAIMED for name in ("controls", "pooling", "seeds")},

@@ -11,9 +11,16 @@ import pytest
 
 from heedful.errors import UserError
 from heedful.records import Claim, Estimate, Finding, Interval, decide
-from heedful.records.closed_form import benjamini_hochberg, mcnemar_exact, seeds_interval, wilson_interval
 from heedful.records.crossed import crossed_interval, crossed_mean, pairs_mean
-from heedful.records.interval import COMPARISONS, finite, unknown
+from heedful.records.interval import (
+    COMPARISONS,
+    benjamini_hochberg,
+    finite,
+    mcnemar_exact,
+    seeds_interval,
+    unknown,
+    wilson_interval,
+)
 from heedful.records.ratios import difference_of_ratios, ratios
 from heedful.records.resampling import bootstrap, bootstrap_interval, paired_difference, ratio_of_means
 from pinned import check, keep, kept

@@ -18,7 +18,7 @@ from heedful.study.seeds import (
     shuffle_rows,
 )
 from heedful.training import train
-from heedful.trials.agreement.overlap import top_overlap
+from heedful.trials.agreement.ranks import top_overlap
 from heedful.trials.stream import sample_rows
 
 

@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from heedful.errors import UserError
-from heedful.trials.agreement import kendall as module
-from heedful.trials.agreement.kendall import kendall, kendall_tau
-from heedful.trials.agreement.overlap import random_overlap, spearman, top_overlap
+from heedful.trials.agreement import ranks as module
+from heedful.trials.agreement.ranks import kendall, kendall_tau, random_overlap, spearman, top_overlap
 from heedful.trials.compiled import compiled_pairs
 
 

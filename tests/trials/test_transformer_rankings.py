@@ -20,8 +20,7 @@ from heedful.models.word_attention import word_attention
 from heedful.trials.erasure.rereading import Reader
 from heedful.trials.rankings.attention_gradient import attention_gradient
 from heedful.trials.rankings.attention_rankings import LastRead, flow, flows, one_head, read_layers, rollout
-from heedful.trials.rankings.named import brought_by, text_scores
-from heedful.trials.rankings.transformer_rankings import ABOUT, transformer_rankings
+from heedful.trials.rankings.named import ABOUT, brought_by, text_scores, transformer_rankings
 from heedful.trials.rankings.value_norms import value_norms
 from heedful.trials.rankings.value_zeroing import value_zeroing
 

@@ -8,13 +8,14 @@
 A restart skips what is there.
 """
 
+import hashlib
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -36,6 +37,10 @@ from heedful.store import Stage
 from heedful.study.kept_runs import train_again
 from heedful.training.run import RESULT, Run
 from heedful.trials.stream import Trial, sample_rows, stream
+
+if TYPE_CHECKING:
+    pass
+
 
 ROWS, RECORDS, RUNS = "rows", "records", "runs"
 NOT_OURS = "Somebody's model is not ours to train again, so this was not asked."
@@ -256,3 +261,23 @@ def in_words(stage: str) -> str:
 def other_seeds(seed: int, models: int) -> list[int]:
     """The seeds of the other models, the next ones; after the last seed comes 0."""
     return [(seed + step) % 2**63 for step in range(1, models)]
+
+
+def pool_table(asking: Asking) -> pd.DataFrame:
+    """One row a text of the pool: its number in the split, label and decision, so that audits can be compared.
+
+    The same text is known again by a digest of it, which an audit without texts leaves out: a short text could
+    be guessed from one.
+    """
+    plan, settings = asking.plan, asking.settings
+    columns: dict[str, Any] = {"row": plan.pool, "label": asking.labels, "decided": asking.decided}
+    if settings.keep_texts:
+        texts = plan.audited.corpus.split(settings.split).texts
+        columns["text"] = [digest_of_text(texts[row]) for row in plan.pool]
+    return pd.DataFrame(columns)
+
+
+def digest_of_text(text: str) -> str:
+    """Sixteen hexadecimal digits; white space does not matter."""
+    plain = " ".join(text.split()).encode("utf-8", "surrogatepass")
+    return hashlib.blake2b(plain, digest_size=8).hexdigest()

@@ -25,16 +25,16 @@ from heedful.auditing.reading import maps_of
 from heedful.data.batches import Batch
 from heedful.models.subject import Subject, gives, traceable
 from heedful.models.trace import Trace, decisions, probabilities
+from heedful.models.word_attention import known_words
 from heedful.trials.erasure.erased import logits_without
+from heedful.trials.erasure.flips import SmallSets
 from heedful.trials.erasure.rereading import log_odds
 from heedful.trials.erasure.search import beam_flips
-from heedful.trials.erasure.small_sets import SmallSets
 from heedful.trials.erasure.smallest import smallest_flips
 from heedful.trials.rankings.layer_rankings import order_of
 from heedful.trials.rankings.regressions import REGRESSIONS
 from heedful.trials.stream import batch_of
 from heedful.trials.weights.adversary import exact_adversary
-from heedful.understanding.one_text import known_words
 
 MOST, MOST_WORDS, STEPS = 300, 25_000, 60
 SHARES = {"best": 0.2, "worst": 0.25, "wrong": 0.25}  # of the texts kept; the rest are typical

@@ -26,8 +26,8 @@ from heedful.store import digest_of
 from heedful.training.opening import Asked
 from heedful.trials.erasure.deletion import WAYS
 from heedful.trials.rankings.layer_rankings import RANKINGS
-from heedful.trials.rankings.named import brought_by
-from heedful.trials.rankings.own_scores import check_own_names, read_scores
+from heedful.trials.rankings.named import brought_by, check_own_names
+from heedful.trials.rankings.own_scores import read_scores
 from heedful.trials.rankings.word_rankings import WORD_RANKINGS, can_rank
 from heedful.trials.stream import RECIPE, Streamed, sample_rows, stream
 from heedful.trials.streamed_trials import layer_findings, layer_trial, word_findings, word_trial

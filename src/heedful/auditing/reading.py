@@ -16,7 +16,7 @@ from torch import Tensor
 from heedful.auditing.instead import Instead, instead
 from heedful.auditing.maps import Maps, maps_trial
 from heedful.auditing.names import RANDOM, SHUFFLED
-from heedful.auditing.rule import FAITHFUL, NOT_SHOWN, Reading, Thresholds, Verdict, judge, low
+from heedful.auditing.rule import FAITHFUL, NOT_SHOWN, ClassReading, Reading, Thresholds, Verdict, judge, low
 from heedful.auditing.sampling import LEVELS, Draw
 from heedful.auditing.skill import Scored, judged
 from heedful.data.batches import plan_batches
@@ -232,3 +232,35 @@ def clusters_of(
         keys = (" ".join(texts[row].split()).encode("utf-8", "surrogatepass") for row in chosen)
     first: dict[bytes, int] = {}
     return np.array([first.setdefault(key, place) for place, key in enumerate(keys)], dtype=np.int64)
+
+
+def read_groups(read: ReadSubject, groups: NDArray) -> tuple[ClassReading, ...]:
+    """How the texts of each group read; `groups` has one name for each text of the pool.
+
+    Whether hiding words says the same as deleting them is asked of all texts: a group has too few of its own.
+    """
+    own = np.array([str(groups[row]) for row in read.rows["instance"]], dtype=str)
+    found = []
+    for name in dict.fromkeys(sorted(own)):
+        part = read.rows[own == name]
+        verdict = judge(
+            part,
+            read.shown,
+            read.classes,
+            operator=read.operator_rows,
+            level=read.level,
+            thresholds=read.verdict.thresholds,
+        )
+        found.append(
+            ClassReading(
+                name,
+                verdict.reading,
+                len(part),
+                skill=verdict.skill,
+                paint=verdict.paint,
+                first=verdict.first,
+                against=verdict.against,
+                why=" ".join(verdict.reasons),
+            )
+        )
+    return tuple(found)

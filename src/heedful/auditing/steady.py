@@ -30,7 +30,7 @@ from heedful.data.batches import Batch
 from heedful.models.subject import Subject
 from heedful.records import Finding
 from heedful.records.wording import in_percent
-from heedful.trials.agreement.kendall import kendall_tau
+from heedful.trials.agreement.ranks import kendall_tau
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -10,19 +10,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from heedful import __version__
-from heedful.auditing.asking import Asking, Progress, Say
+from heedful.auditing.asking import Asking, Progress, Say, pool_table
 from heedful.auditing.audited import label_reading, open_subject
 from heedful.auditing.browsing import choose, instances
 from heedful.auditing.folded import FoldedAsking, ask_folds, fold_corpora, said
 from heedful.auditing.forecast import announce, promise, too_long
-from heedful.auditing.groups import read_groups
 from heedful.auditing.names import named
 from heedful.auditing.own_rankings import own_rankings
 from heedful.auditing.page import write_page
 from heedful.auditing.plan import PLAN, AuditSettings, begun_in, claim_folder, make_plan, settings_with
 from heedful.auditing.plausibility import check_rationales, plausibility
-from heedful.auditing.pool import pool_table
 from heedful.auditing.questions import QUESTIONS, Answer, NotAsked, Question
+from heedful.auditing.reading import read_groups
 from heedful.auditing.result import AUDIT, FIGURES, SCHEMA, Audit, AuditVerdict, sentence_of, write_audit
 from heedful.auditing.word_table import word_entries, word_table
 from heedful.data.corpus import Corpus

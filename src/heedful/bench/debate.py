@@ -27,7 +27,7 @@ from heedful.training.devices import one_thread
 from heedful.training.from_corpus import train_run
 from heedful.training.presets import prepare
 from heedful.training.texts_of_run import encode_for
-from heedful.trials.agreement.kendall import kendall
+from heedful.trials.agreement.ranks import kendall
 from heedful.trials.stream import sample_rows
 from heedful.trials.weights.adversary import Adversary, exact_adversary
 from heedful.trials.weights.ascent import ascent_adversary

@@ -177,7 +177,7 @@ def _draw_items(frame: "DataFrame", folder: Path, corpus: str, model: str) -> li
 def _names(given: str | None, known: Any) -> tuple[list[str] | None, dict[str, str]]:
     """The rankings asked for by name, None for all; and the files of one's own, by name."""
     from heedful.errors import choose_from
-    from heedful.trials.rankings.own_scores import check_own_names
+    from heedful.trials.rankings.named import check_own_names
 
     names: list[str] = []
     files: dict[str, str] = {}

@@ -24,9 +24,9 @@ from heedful.highlights.result import Flip, Highlight, Mark
 from heedful.highlights.strength import Strengths, strengths
 from heedful.models.subject import Subject
 from heedful.models.trace import probabilities
+from heedful.trials.erasure.flips import SmallSets
 from heedful.trials.erasure.heat_map import painted, surely
 from heedful.trials.erasure.rereading import Reader
-from heedful.trials.erasure.small_sets import SmallSets
 from heedful.trials.erasure.smallest import smallest_flips
 from heedful.trials.rankings.ranking import Ranking
 from heedful.trials.rankings.word_gradients import Doubted

@@ -1,4 +1,4 @@
-"""How much attention each word of a text gets, whatever the layers are made of; and which words are read.
+"""What a subject sees of each word, whatever its layers are: how much attention, and whether it is read.
 
 A word's attention is the weight of its slots, averaged over heads where there are several. A subject whose
 batches carry sentences has attention at two levels: there it is the word's weight in its sentence times the
@@ -6,13 +6,19 @@ sentence's. A subject that has attention but no exact trace says itself what eac
 T words, R rows of weights.
 """
 
+from typing import TYPE_CHECKING
+
 import torch
 from torch import Tensor
 
 from heedful.data.batches import Batch
+from heedful.data.vocabulary import UNKNOWN_ID
 from heedful.errors import UserError
 from heedful.models.subject import Subject, gives, why_not
 from heedful.models.trace import Trace
+
+if TYPE_CHECKING:
+    pass
 
 
 def word_attention(subject: Subject, batch: Batch, *, final: Trace | None = None) -> tuple[Tensor, Tensor]:
@@ -55,3 +61,10 @@ def sum_by_item(slots: Tensor, items: Tensor, count: int) -> Tensor:
     sums = slots.new_zeros(len(flat), count + 1)
     # The last column collects the slots that belong to no item.
     return sums.scatter_add_(1, torch.where(flat < 0, count, flat), slots.flatten(1))[:, :count]
+
+
+def known_words(subject: Subject, batch: Batch) -> Tensor:
+    """Which words (B,T) a model knows: one that cuts words into pieces knows any."""
+    pieces = getattr(getattr(subject, "settings", None), "encoder", "") == "pretrained"
+    whole = hasattr(subject, "vocabulary") and not pieces
+    return batch.ids != UNKNOWN_ID if whole else torch.ones_like(batch.mask)

@@ -6,9 +6,16 @@ seed, one result. Rows are instances everywhere, so columns of one call are pair
 """
 
 from heedful.records.claim import Claim
-from heedful.records.closed_form import benjamini_hochberg, mcnemar_exact, seeds_interval, wilson_interval
 from heedful.records.finding import Finding
-from heedful.records.interval import Estimate, Interval, decide
+from heedful.records.interval import (
+    Estimate,
+    Interval,
+    benjamini_hochberg,
+    decide,
+    mcnemar_exact,
+    seeds_interval,
+    wilson_interval,
+)
 from heedful.records.resampling import bootstrap, bootstrap_interval, paired_difference, ratio_of_means
 from heedful.records.rows import append_rows, query, read_rows
 

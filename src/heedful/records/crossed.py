@@ -22,8 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from heedful.errors import UserError
-from heedful.records.closed_form import seeds_interval, wilson_interval
-from heedful.records.interval import Estimate, Interval, unknown
+from heedful.records.interval import Estimate, Interval, seeds_interval, unknown, wilson_interval
 from heedful.records.resampling import bootstrap_interval
 
 

@@ -14,8 +14,8 @@ import numpy as np
 import pandas as pd
 
 from heedful.records import Estimate, Finding
-from heedful.records.closed_form import share_of
 from heedful.records.crossed import crossed_interval, crossed_mean
+from heedful.records.interval import share_of
 from heedful.records.wording import decimals, in_brackets, number
 from heedful.study.workbench import Bench
 from heedful.trials.groups import BINS, weight_bins

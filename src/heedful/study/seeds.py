@@ -32,7 +32,7 @@ from heedful.training.attended import Flat, attention_over, padded
 from heedful.training.evaluation import EVALUATION_TOKENS, logits_of
 from heedful.training.run import Run
 from heedful.training.texts_of_run import encode_for
-from heedful.trials.agreement.overlap import random_overlap, top_overlap
+from heedful.trials.agreement.ranks import random_overlap, top_overlap
 from heedful.trials.rankings.chance import chance_of
 from heedful.trials.stream import sample_rows
 from heedful.trials.weights.divergence import js_divergence

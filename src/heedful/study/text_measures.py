@@ -155,7 +155,7 @@ def attention_weights(run: "Run", corpus: Corpus, *, texts: int) -> pd.DataFrame
 def _tau(run: "Run", corpus: Corpus, texts: int, other: Callable[[Any], "Tensor"]) -> pd.DataFrame:
     import torch
 
-    from heedful.trials.agreement.kendall import kendall_tau
+    from heedful.trials.agreement.ranks import kendall_tau
     from heedful.trials.erasure.rereading import Reader
     from heedful.trials.rankings.chance import chance_of
     from heedful.trials.rankings.word_rankings import attention

@@ -12,10 +12,10 @@ from heedful.lazy import lazily
 
 if TYPE_CHECKING:
     from heedful.trials.agreement.correlations import Agreement as Agreement
-    from heedful.trials.agreement.kendall import Kendall as Kendall
-    from heedful.trials.agreement.kendall import kendall_tau as kendall_tau
-    from heedful.trials.agreement.overlap import random_overlap as random_overlap
-    from heedful.trials.agreement.overlap import top_overlap as top_overlap
+    from heedful.trials.agreement.ranks import Kendall as Kendall
+    from heedful.trials.agreement.ranks import kendall_tau as kendall_tau
+    from heedful.trials.agreement.ranks import random_overlap as random_overlap
+    from heedful.trials.agreement.ranks import top_overlap as top_overlap
     from heedful.trials.erasure.comparisons import Comparison as Comparison
     from heedful.trials.erasure.comparisons import beats as beats
     from heedful.trials.erasure.comparisons import compare as compare
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from heedful.trials.erasure.erased import whole_logits as whole_logits
     from heedful.trials.erasure.faithfulness import infidelity as infidelity
     from heedful.trials.erasure.faithfulness import sensitivity as sensitivity
+    from heedful.trials.erasure.flips import SmallSets as SmallSets
     from heedful.trials.erasure.flips import flip_sizes as flip_sizes
     from heedful.trials.erasure.flips import near_ties as near_ties
     from heedful.trials.erasure.optimality import no_short_set as no_short_set
@@ -46,7 +47,6 @@ if TYPE_CHECKING:
     from heedful.trials.erasure.single_findings import js_by_weight_gap as js_by_weight_gap
     from heedful.trials.erasure.single_findings import single_findings as single_findings
     from heedful.trials.erasure.skill import word_skill as word_skill
-    from heedful.trials.erasure.small_sets import SmallSets as SmallSets
     from heedful.trials.erasure.smallest import Overtakes as Overtakes
     from heedful.trials.erasure.smallest import smallest_flips as smallest_flips
     from heedful.trials.erasure.smallest import smallest_overtakes as smallest_overtakes

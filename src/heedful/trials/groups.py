@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from heedful.records import Estimate, Finding
-from heedful.records.closed_form import share_of
 from heedful.records.finding import Scalar
+from heedful.records.interval import share_of
 from heedful.records.resampling import mean_of
 
 BINS = (0.0, 0.25, 0.5, 0.75, 1.0)

@@ -28,8 +28,7 @@ from heedful.models.transformers.pieces import Group
 from heedful.models.transformers.subject import TransformerSubject
 from heedful.models.transformers.tapping import Call
 from heedful.models.word_attention import words_read
-from heedful.records.closed_form import benjamini_hochberg
-from heedful.records.interval import Estimate
+from heedful.records.interval import Estimate, benjamini_hochberg
 from heedful.records.ratios import Ratios, ratios
 from heedful.trials.erasure.deletion import delete_words
 from heedful.trials.erasure.forwards import two_sided

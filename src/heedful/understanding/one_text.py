@@ -16,7 +16,6 @@ import torch
 from torch import Tensor
 
 from heedful.data.batches import Batch
-from heedful.data.vocabulary import UNKNOWN_ID
 from heedful.errors import UserError, choose_from
 from heedful.files import write_atomically
 from heedful.models.subject import Subject, gives
@@ -26,6 +25,7 @@ from heedful.records.wording import in_percent
 
 if TYPE_CHECKING:
     import pandas
+from heedful.models.word_attention import known_words
 
 SCHEMA = 2  # since 2 the ranking that was asked for, and its scores
 PAGE = """<!doctype html>
@@ -204,13 +204,6 @@ def read_words(
         pieces = sum_by_item(torch.ones_like(margins), items, count).clamp(min=1)
         speaks = [*(sum_by_item(margins, items, count) / pieces)[0].tolist()]  # the mean of a word's pieces
     return attention[0].tolist(), speaks, read[0].tolist()
-
-
-def known_words(subject: Subject, batch: Batch) -> Tensor:
-    """Which words (B,T) a model knows: one that cuts words into pieces knows any."""
-    pieces = getattr(getattr(subject, "settings", None), "encoder", "") == "pretrained"
-    whole = hasattr(subject, "vocabulary") and not pieces
-    return batch.ids != UNKNOWN_ID if whole else torch.ones_like(batch.mask)
 
 
 def _margins(trace: Trace, decided: int) -> Tensor | None:

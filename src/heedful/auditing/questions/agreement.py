@@ -30,7 +30,7 @@ def measure(asking: "Asking") -> "DataFrame":
     """τ of the weights with leaving out at the layer, of shuffled weights likewise, and of gradient."""
     import pandas
 
-    from heedful.trials.agreement.kendall import kendall
+    from heedful.trials.agreement.ranks import kendall
     from heedful.trials.erasure.erased import leave_one_out, whole_logits
     from heedful.trials.erasure.rereading import log_odds
     from heedful.trials.rankings.layer_rankings import scores_of, shuffle_weights

@@ -21,7 +21,7 @@ from heedful.auditing.questions.answer import (
     scale_of,
 )
 from heedful.records import Estimate, Finding, bootstrap_interval, wilson_interval
-from heedful.records.closed_form import share_of
+from heedful.records.interval import share_of
 from heedful.records.wording import in_percent
 
 if TYPE_CHECKING:

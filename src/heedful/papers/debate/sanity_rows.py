@@ -32,8 +32,7 @@ from heedful.training.evaluation import EVALUATION_TOKENS, logits_of
 from heedful.training.from_corpus import train_run
 from heedful.training.run import Run
 from heedful.training.texts_of_run import encode_for
-from heedful.trials.agreement.kendall import kendall
-from heedful.trials.agreement.overlap import top_overlap
+from heedful.trials.agreement.ranks import kendall, top_overlap
 from heedful.trials.rankings.chance import chance
 from heedful.trials.stream import sample_rows
 from heedful.trials.weights.divergence import js_divergence

@@ -35,7 +35,7 @@ def single_table(rows: pd.DataFrame, rankings: Sequence[str] = ("attention",)) -
 
 
 def _findings(cell: CellRows, ranking: str) -> Iterator[Finding]:
-    from heedful.records.closed_form import share_of
+    from heedful.records.interval import share_of
     from heedful.trials import single_findings
 
     single = cell.single(ranking)
@@ -94,7 +94,7 @@ def _findings(cell: CellRows, ranking: str) -> Iterator[Finding]:
 
 def _wrong_flips(tested: "SingleErasures", about: dict) -> Iterator[Finding]:
     """How often the random other item is the one that flips, of the instances where one alone does."""
-    from heedful.records.closed_form import share_of
+    from heedful.records.interval import share_of
 
     top, other = tested.top_flips & ~tested.other_flips, tested.other_flips & ~tested.top_flips
     if not (top | other).any():

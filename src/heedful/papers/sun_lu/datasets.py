@@ -12,7 +12,7 @@ from heedful.papers.names import corpus_label
 from heedful.papers.sun_lu.trainings import CORPORA
 from heedful.papers.sun_lu.words import short
 from heedful.records import Claim, Finding
-from heedful.records.closed_form import wilson_interval
+from heedful.records.interval import wilson_interval
 from heedful.study.experiment import Experiment, Tables
 from heedful.study.workbench import Bench
 from heedful.understanding.table_one import type_table

@@ -16,8 +16,8 @@ import pandas as pd
 
 from heedful.errors import UserError
 from heedful.records import Estimate, Finding, Interval
-from heedful.records.closed_form import seeds_interval, share_of
 from heedful.records.crossed import crossed_interval
+from heedful.records.interval import seeds_interval, share_of
 from heedful.study.controls import error_of
 
 Statistic = Callable[[pd.DataFrame], Estimate]

@@ -18,8 +18,7 @@ from torch import Tensor
 from heedful.errors import UserError
 from heedful.records import Finding, benjamini_hochberg
 from heedful.records.finding import Scalar
-from heedful.trials.agreement.kendall import kendall
-from heedful.trials.agreement.overlap import random_overlap, spearman, top_overlap
+from heedful.trials.agreement.ranks import kendall, random_overlap, spearman, top_overlap
 from heedful.trials.groups import mean_findings, share_findings
 from heedful.trials.rankings.chance import chance
 from heedful.trials.to_frames import Framed

@@ -16,7 +16,7 @@ import numpy as np
 
 from heedful.errors import UserError, choose_from
 from heedful.records import Estimate, Finding, bootstrap, mcnemar_exact
-from heedful.records.closed_form import share_of
+from heedful.records.interval import share_of
 from heedful.records.resampling import mean_of
 from heedful.trials.erasure.linear_votes import Bools, Floats
 from heedful.trials.erasure.until_flip import Erasures

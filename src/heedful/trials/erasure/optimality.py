@@ -10,7 +10,7 @@ import numpy as np
 
 from heedful.errors import UserError
 from heedful.records import Finding
-from heedful.records.closed_form import share_of
+from heedful.records.interval import share_of
 from heedful.trials.erasure.comparisons import NULLS, Coordinates, by_ranking, sizes_of
 from heedful.trials.erasure.linear_votes import Bools, Floats, Longs
 from heedful.trials.erasure.until_flip import Erasures

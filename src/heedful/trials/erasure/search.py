@@ -16,9 +16,8 @@ from torch import Tensor
 from heedful.errors import UserError, choose_from
 from heedful.models.trace import Trace, decisions, probabilities
 from heedful.trials.erasure.erased import decided, leave_one_out, logits_without, whole_logits
-from heedful.trials.erasure.flips import flip_sizes
+from heedful.trials.erasure.flips import SmallSets, flip_sizes, split_rows
 from heedful.trials.erasure.forwards import BUDGET
-from heedful.trials.erasure.small_sets import SmallSets, split_rows
 from heedful.trials.rankings.layer_rankings import order_of
 from heedful.trials.weights.divergence import DIVERGENCES
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from heedful.errors import UserError
 from heedful.records import Finding, mcnemar_exact, paired_difference
-from heedful.records.closed_form import share_of
+from heedful.records.interval import share_of
 from heedful.records.resampling import mean_of
 from heedful.trials.erasure.comparisons import Coordinates
 from heedful.trials.erasure.linear_votes import Floats, Longs

@@ -22,6 +22,7 @@ from torch import Tensor
 from heedful.errors import UserError
 from heedful.models.trace import Trace
 from heedful.trials.compiled import kernel
+from heedful.trials.erasure.flips import SmallSets, split_rows
 from heedful.trials.erasure.linear_votes import (
     Bools,
     Floats,
@@ -34,7 +35,6 @@ from heedful.trials.erasure.linear_votes import (
     token_logits,
 )
 from heedful.trials.erasure.search import beam_flips
-from heedful.trials.erasure.small_sets import SmallSets, split_rows
 
 _NEVER = np.iinfo(np.int64).max
 

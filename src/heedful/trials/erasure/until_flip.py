@@ -18,9 +18,8 @@ from torch import Tensor
 from heedful.errors import UserError
 from heedful.models.trace import Trace
 from heedful.trials.erasure.erased import decided
-from heedful.trials.erasure.flips import flip_sizes
+from heedful.trials.erasure.flips import SmallSets, flip_sizes
 from heedful.trials.erasure.linear_votes import Floats, Longs, in_numpy
-from heedful.trials.erasure.small_sets import SmallSets
 from heedful.trials.erasure.smallest import smallest_flips
 from heedful.trials.rankings.layer_rankings import (
     LINEAR_ONLY,
@@ -30,7 +29,7 @@ from heedful.trials.rankings.layer_rankings import (
     rankings_for,
     shuffle_weights,
 )
-from heedful.trials.rankings.own_scores import check_own_names
+from heedful.trials.rankings.named import check_own_names
 from heedful.trials.rankings.ranking import Ranking
 
 if TYPE_CHECKING:

@@ -30,7 +30,7 @@ from heedful.trials.erasure.deletion import delete_words
 from heedful.trials.erasure.faithfulness import infidelity_of, sensitivity
 from heedful.trials.erasure.linear_votes import Bools, Floats, Longs, in_numpy
 from heedful.trials.erasure.rereading import PLACES, Reader, rank_of
-from heedful.trials.rankings.own_scores import check_own_names
+from heedful.trials.rankings.named import check_own_names
 from heedful.trials.rankings.ranking import Ranking
 from heedful.trials.rankings.regressions import random_subsets
 from heedful.trials.rankings.word_gradients import Doubted

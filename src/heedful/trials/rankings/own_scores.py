@@ -7,8 +7,6 @@ them, the highest most important; what comes after is not read. `.npy` holds an 
 Axes: B texts of a batch, N items, or places of words.
 """
 
-import re
-from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
@@ -51,15 +49,6 @@ class OwnScores:
                 f"has scores for {given} of them."
             )
         return scores.where(present, 0)
-
-
-def check_own_names(own: Iterable[str], taken: Collection[str]) -> None:
-    """Refuse names of rankings that are taken, or that the columns of the results could not carry."""
-    for name in own:
-        if name in taken or not re.fullmatch(r"[\w-]*[^\W\d_]", name):
-            raise UserError(
-                f"A ranking of your own needs a new name of letters that ends in one, and not {name!r}."
-            )
 
 
 def read_scores(name: str, path: str | Path, *, texts: int) -> OwnScores:
