@@ -264,10 +264,10 @@ def other_seeds(seed: int, models: int) -> list[int]:
 
 
 def pool_table(asking: Asking) -> pd.DataFrame:
-    """One row a text of the pool: its number in the split, label and decision, so that audits can be compared.
+    """One row a text of the pool: its number, label and decision, so that two audits can be compared.
 
-    The same text is known again by a digest of it, which an audit without texts leaves out: a short text could
-    be guessed from one.
+    The same text is known again by a digest of it, which an audit without texts leaves out: a short text
+    could be guessed from one.
     """
     plan, settings = asking.plan, asking.settings
     columns: dict[str, Any] = {"row": plan.pool, "label": asking.labels, "decided": asking.decided}
