@@ -34,9 +34,9 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_content(html: str, **_: Any) -> str:
-    """For narrow screens: names, options and percentages stay whole; a picture opens at its own size."""
+    """For narrow screens: names, options and numbers stay whole; a picture opens at its own size."""
     parts = re.split(r"(<pre\b.*?</pre>|<code\b.*?</code>)", html, flags=re.DOTALL)
-    parts[::2] = [re.sub(r"(?<=\d) %", "\u00a0%", text) for text in parts[::2]]
+    parts[::2] = [re.sub(r"(?<=\d) (?=[%×])|(?<=[≤≥ρ]) (?=[\d−])", "\u00a0", text) for text in parts[::2]]
     parts[1::2] = [_unbroken(code) for code in parts[1::2]]
     html = "".join(parts)
     return re.sub(r'<img [^>]*?src="(?!data:)([^"]+)"[^>]*>', r'<a href="\1">\g<0></a>', html)
@@ -45,8 +45,13 @@ def on_page_content(html: str, **_: Any) -> str:
 def _unbroken(code: str) -> str:
     if re.fullmatch(r"<code>[^<\n]{1,24}</code>", code):
         return code.replace("<code>", '<code class="short">')
-    if code.startswith("<pre"):
-        return code
+    if code.startswith("<pre"):  # a telephone puts what a command is for below it
+        code = re.sub(r"(?<=[\s>])--[a-z][\w-]*(?=[\s<])", r'<span class="short">\g<0></span>', code)
+        return re.sub(
+            r'(<span class="w"> {2,}</span>| {2,})(<span class="c1">#|# )',
+            r'<span class="gap">\1</span>\2',
+            code,
+        )
     return re.sub(r"(?<![\w-])--?[a-z][\w-]*", r'<span class="short">\g<0></span>', code)
 
 
@@ -164,4 +169,6 @@ def _row(option: Any) -> str:
     said = _cell(option.help or "")
     default = option.default
     shown = "" if default in (None, False, True, "", ()) or callable(default) else f" Default: `{default}`."
+    if default is True and option.secondary_opts:
+        shown = f" Default; `{option.secondary_opts[0]}` turns it off."
     return f"| `{called}` | {said}{shown} |"

@@ -92,6 +92,10 @@ def test_a_claim_stands_beside_what_its_models_reached_and_seeds_are_whole(made)
     page = (folder / "ledger.html").read_text(encoding="utf-8")
     assert f"{100 * models['accuracy']:.1f} %</td>" in page
     assert '<td class="number" data-key="5">5</td>' in page
+    effect = next(one for one in scaled if one["low"] is not None)
+    low, high = (f"{effect[end]:.2f}"[:3] for end in ("low", "high"))  # rounded as the effect's width asks
+    assert re.search(rf'data-key="{effect["effect"]}">[\d.]+ \[{low}\d*, {high}\d*\]</td>', page)
+    assert "<small>heedful reproduce sun-lu-fig2</small>" in page
     assert not re.search(r">\d\.0</td><td class=\"number\" data-key=\"\d+\">[\d,]+</td><td>", page)
 
 

@@ -49,6 +49,20 @@ COLUMNS = (
     "command",
     "version",
 )
+# The page joins what belongs together, so that it needs no scrolling sideways; the rows have each by itself.
+SHOWN = {
+    "paper": "section",
+    "statement": "command",
+    "corpus": "",
+    "model": "",
+    "accuracy": "",
+    "largest class": "",
+    "outcome": "",
+    "effect": "",
+    "seeds": "",
+    "count": "",
+    "criterion": "",
+}
 
 
 def make_ledger(results: str | Path, out: str | Path, *, latex: bool = False) -> pd.DataFrame:
@@ -157,28 +171,37 @@ def ledger_page(rows: pd.DataFrame) -> str:
         f"were decided. {one_seed} of those rest on one training each, and say “in this run”. "
         "Accuracy is the lowest of the models that a claim is about, on test texts."
     )
-    head = "".join(f"<th><button>{escape(name)}</button></th>" for name in COLUMNS)
+    head = "".join(f"<th><button>{escape(name)}</button></th>" for name in SHOWN)
     body = "\n".join(
-        f"<tr>{''.join(_cell(name, row[name], row) for name in COLUMNS)}</tr>"
-        for row in rows.to_dict("records")
+        f"<tr>{''.join(_cell(name, row) for name in SHOWN)}</tr>" for row in rows.to_dict("records")
     )
     page = (files("heedful.papers") / "assets" / "ledger.html").read_text(encoding="utf-8")
     parts = {"intro": escape(intro), "head": head, "body": body, "count": str(len(rows))}
     return re.sub(r"@(intro|head|body|count)@", lambda place: parts[place[1]], page)
 
 
-def _cell(name: str, value: object, row: dict[str, object]) -> str:
+def _cell(name: str, row: dict[str, object]) -> str:
+    value = row[name]
     if pd.isna(value):
         return '<td class="none">–</td>'
     if name in ("accuracy", "largest class"):
         return f'<td class="number" data-key="{value}">{in_percent(float(str(value)), 1)}</td>'
-    if name in ("effect", "low", "high"):
-        shown = number(float(str(value)), decimals(float(str(row["effect"])), None))
-        return f'<td class="number" data-key="{value}">{shown}</td>'
+    if name == "effect":
+        return f'<td data-key="{value}">{_effect(row)}</td>'
     if isinstance(value, int):
         return f'<td class="number" data-key="{value}">{value:,}</td>'
     words = escape(str(value))
     if name == "outcome":
         kind = "undecided" if words.startswith("undecided") else "no" if words.startswith("does") else "yes"
         return f'<td class="{kind}">{words}</td>'
-    return f"<td><code>{words}</code></td>" if name == "command" else f"<td>{words}</td>"
+    below = escape(str(row[SHOWN[name]])) if SHOWN[name] else ""
+    below = re.sub(r"--\S+( \w\S*)?", r"<span>\g<0></span>", below)  # an option is not broken
+    return f"<td>{words}{f'<small>{below}</small>' if below else ''}</td>"
+
+
+def _effect(row: dict[str, object]) -> str:
+    """The effect with its interval and unit."""
+    values = [float(str(row[name])) for name in ("effect", "low", "high") if not pd.isna(row[name])]
+    shown = [number(value, decimals(values[0], None)) for value in values]
+    interval = f" [{shown[1]}, {shown[2]}]" if len(shown) == 3 else ""
+    return f"{shown[0]}{interval} {escape(str(row['unit']))}".rstrip()
