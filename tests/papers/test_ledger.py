@@ -172,7 +172,7 @@ def test_a_pages_blocks_are_filled_from_published_rows_and_what_is_missing_is_sa
 
 
 @pytest.mark.parametrize(
-    "name", ["exactness", "debate", "settings", "sun-lu", "beyond-sun-lu", "serrano-smith"]
+    "name", ["ledger", "exactness", "debate", "settings", "sun-lu", "beyond-sun-lu", "serrano-smith"]
 )
 def test_the_pages_in_docs_have_the_published_numbers(name):
     page = (RESULTS.parent / f"{name}.md").read_text(encoding="utf-8")
@@ -187,6 +187,16 @@ def test_the_pages_of_the_papers_have_a_block_for_experiments_that_there_are(nam
     assert len(named) > 8
     assert page.count("<!-- made:") == len(BLOCK.findall(page))
     assert named <= PAPERS[name].keys()
+
+
+def test_the_list_of_parts_has_each_once_with_its_seeds():
+    published = read_published(RESULTS)
+    filled = fill_page("<!-- made: parts all -->\n<!-- end -->\n", published)
+    assert "| `sun-lu-table1` | `all` | no training |" in filled
+    assert "| `exactness-sets` | `sst` | 3 |" in filled
+    for one in published:
+        row = [line for line in filled.splitlines() if line.startswith(f"| `{one.name}` | ")]
+        assert sum(line.count(f"`{one.part}`") for line in row) == 1
 
 
 def test_a_page_that_is_not_there_is_refused_before_anything_is_written(tmp_path):

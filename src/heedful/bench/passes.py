@@ -1,8 +1,8 @@
 """How many plain passes a whole audit of a transformer takes, stage by stage: counted, so no clock matters.
 
 A plain pass reads every audited text once. What is counted are the products in the network's linear maps: a
-last layer that is run by itself counts as the part of a pass that it is. The way back of a gradient, which
-costs about as much again, is counted beside; and so are the seconds that the audit announced, and took.
+last layer that is run by itself counts as the part of a pass that it is. The backward pass of a gradient,
+which costs about as much again, is counted beside; and so are the seconds that the audit announced, and took.
 """
 
 import time
@@ -32,7 +32,7 @@ REST = "deciding, browsing and the forecast"  # what is not read by a stream of 
 
 @dataclass
 class Products:
-    """Products in linear maps, by stage; with a way back, counted once more in `back`."""
+    """Products in linear maps, by stage; with a backward pass, counted once more in `back`."""
 
     stage: str = REST
     forth: dict[str, int] = field(default_factory=dict)
@@ -130,14 +130,14 @@ def passes(
     found = audit_passes(subject, corpus, texts=texts, seed=seed)
     table = Table(
         f"An audit of {found.texts} texts in plain passes",
-        ["stage", "passes", "ways back"],
+        ["stage", "passes", "backward"],
         [
             [stage, f"{count:.1f}", f"{found.back.get(stage, 0):.1f}"]
             for stage, count in sorted(found.forth.items(), key=lambda item: -item[1])
         ],
     )
     told = (
-        f"{found.total:.0f} plain passes in all, and {sum(found.back.values()):.0f} ways back of gradients; "
+        f"{found.total:.0f} plain passes in all, and {sum(found.back.values()):.0f} backward passes; "
         f"the reading is “{found.reading}”, from {found.changed_texts:,} changed texts. It announced "
         f"{found.announced:.0f} s at most and took {found.seconds:.0f} s."
     )

@@ -178,7 +178,7 @@ def ours(subject: TransformerSubject, texts: Sequence[str], *, samples: int) -> 
         Peer(
             LEAVE,
             "heedful, hidden",
-            "words hidden behind the unknown sign",
+            "words hidden behind the unknown token",
             rank("leave-one-out", how="unknown"),
             "heedful",
         ),
@@ -258,7 +258,7 @@ class One:
 
     @property
     def hidden(self) -> Tensor:
-        """The pieces (1,L) with the unknown sign in place of each; marks stay."""
+        """The pieces (1,L) with the unknown token in place of each; marks stay."""
         return torch.where(self.feature < len(self.words), self.subject.tokenizer.unk_token_id, self.ids)
 
     def by_word(self, scores: Tensor, *, each: bool) -> NDArray[np.float64]:
@@ -322,7 +322,7 @@ def _captum(subject: TransformerSubject, asked: Sequence[One], samples: int) -> 
         batches = [one.batch for one in asked]
         return [_rows(torch.as_tensor(ranking(Reader(subject, batch))), batch)[0] for batch in batches]
 
-    hides = "hidden behind the unknown sign"
+    hides = "hidden behind the unknown token"
     return [
         Peer(
             LEAVE,

@@ -5,6 +5,7 @@ A page has blocks `<!-- made: KIND NAME -->` … `<!-- end -->`, and what is bet
 summary NAME    the experiment's own summary, all parts that are published
 claims NAME     the accuracies of its models, and its claims: outcome, effect and what was asked
 counts PAPER    how many claims of each of the paper's experiments hold, and over how many seeds
+parts all       every experiment that is published, its parts and their seeds
 
 Until an experiment is published, its block keeps what stands there, of a run whose folder is not kept.
 
@@ -36,9 +37,10 @@ def fill_page(page: str, published: Sequence[Published]) -> str:
 
     def made(block: re.Match[str]) -> str:
         head, kind, name, before, end = block.groups()
-        choose_from("kind of block", kind, ("summary", "claims", "counts"))
-        if kind == "counts":
-            return "\n".join([head.rstrip(), "", *_counts(name, published), "", end])
+        choose_from("kind of block", kind, ("summary", "claims", "counts", "parts"))
+        if kind in ("counts", "parts"):
+            made = _parts(published) if kind == "parts" else _counts(name, published)
+            return "\n".join([head.rstrip(), "", *made, "", end])
         parts = [one for one in published if one.name == name]
         if before.strip() and not parts:
             return block[0]
@@ -97,6 +99,19 @@ def _counts(paper: str, published: Sequence[Published]) -> list[str]:
             rows.append((f"`{name}`", str(seeds), *(str(outcomes[outcome]) for outcome in OUTCOMES)))
     total = [str(sum(int(row[place]) for row in rows)) for place in (2, 3, 4)]
     return table(("experiment", "seeds", *OUTCOMES), [*rows, ("all", "", *total)])
+
+
+def _parts(published: Sequence[Published]) -> list[str]:
+    rows = []
+    for name in (name for own in PAPERS.values() for name in own):
+        parts: dict[str, list[str]] = {}
+        for one in published:
+            if one.name == name:
+                models = one.tables.get(TABLE)
+                seeds = "no training" if models is None else str(models["seeds"].max())
+                parts.setdefault(seeds, []).append(f"`{one.part}`")
+        rows += [(f"`{name}`", ", ".join(those), seeds) for seeds, those in parts.items()]
+    return table(("experiment", "parts", "seeds"), rows)
 
 
 def _claims(parts: Sequence[Published]) -> list[str]:

@@ -17,10 +17,10 @@ RATES = [
     "rate",
     "models",
     "share",
-    "one-sided 95 % end",
+    "one-sided 95 % bound",
     "aim",
     "share reaches it",
-    "end reaches it",
+    "bound reaches it",
 ]
 REACHES = {True: "yes", False: "NO", None: "–"}
 MEASURES = {"C, skill": "skill", "P, paint": "paint", "F, strongest word": "strongest"}

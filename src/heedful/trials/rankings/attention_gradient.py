@@ -1,9 +1,9 @@
 """Attention × gradient through the layers (Chefer et al., 2021): attention that the decision depends on.
 
 In each layer a weight counts by its gradient for the log-odds of the decided class, where that is positive,
-in the mean of the heads; layers are put together as in rollout, with the residual: R ← R + A R. One pass with
-its way back. All layers' weights are held for that: long texts are read a few at a time, and of texts too
-long for the memory nothing is known.
+in the mean of the heads; layers are put together as in rollout, with the residual: R ← R + A R. One forward
+and backward pass. All layers' weights are held for that: long texts are read a few at a time, and of texts
+too long for the memory nothing is known.
 
 Axes: B texts, T words, G texts of equal length, R heads, L pieces.
 """

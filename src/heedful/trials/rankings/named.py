@@ -37,7 +37,7 @@ class About:
 ABOUT: Mapping[str, About] = {
     "rollout": About("1 pass", "Abnar & Zuidema, 2020"),
     "value-norms": About("1 pass", "Kobayashi et al., 2020"),
-    "attention-gradient": About("1 pass and its way back", "Chefer et al., 2021"),
+    "attention-gradient": About("1 forward and backward pass", "Chefer et al., 2021"),
     "value-zeroing": About("as many passes as words", "after Mohebbi et al., 2023", opt_in=True),
     "flow": About("1 pass, and up to 10 seconds for a long text", "Abnar & Zuidema, 2020", opt_in=True),
     "layer-N, layer-N-head-M": About("1 pass", "any layer, or a head of it", opt_in=True),
