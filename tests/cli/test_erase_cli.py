@@ -11,8 +11,9 @@ from heedful.cli import app
 from heedful.data.batches import make_batch
 from heedful.records import read_rows
 from heedful.training import load_run
+from heedful.training.evaluation import encode_for
 from heedful.training.from_corpus import train
-from heedful.training.texts_of_run import corpus_of, encode_for
+from heedful.training.texts_of_run import corpus_of
 
 run = CliRunner().invoke
 

@@ -18,7 +18,7 @@ from heedful.study.diagnostic import diagnose, exact_guide, freeze, uniform_guid
 from heedful.study.pooling import shown
 from heedful.study.trained_adversaries import adversaries, beside, kept_adversary
 from heedful.training import load_run, train
-from heedful.training.texts_of_run import encode_for
+from heedful.training.evaluation import encode_for
 
 
 @pytest.fixture(scope="module")

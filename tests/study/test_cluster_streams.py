@@ -11,7 +11,7 @@ from heedful.data.named import load_data
 from heedful.errors import UserError
 from heedful.study.cluster_streams import SHARD, _shards, streams_on
 from heedful.training import train
-from heedful.training.texts_of_run import encode_for
+from heedful.training.evaluation import encode_for
 from heedful.trials.stream import SPREAD, stream
 from heedful.trials.streamed_trials import word_trial
 from small_reviews import SETTINGS, write_reviews

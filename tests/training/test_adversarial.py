@@ -12,8 +12,7 @@ from heedful.errors import UserError
 from heedful.training import load_run, train
 from heedful.training.adversarial import adversarial_loss, train_adversary
 from heedful.training.attended import attention_over, padded
-from heedful.training.evaluation import evaluate, logits_of
-from heedful.training.texts_of_run import encode_for
+from heedful.training.evaluation import encode_for, evaluate, logits_of
 from heedful.trials import js_divergence
 
 SMALL = {"embedding": 13, "hidden": 7, "batch": 17, "epochs": 6, "rate": 0.02}

@@ -8,7 +8,7 @@ from torch import nn
 from heedful.errors import UserError
 from heedful.models.trace import Trace, probabilities
 from heedful.trials.weights.divergence import total_variation
-from heedful.trials.weights.permutation import permute_weights, permuted_weights
+from heedful.trials.weights.moved import dealt_weights, permute_weights
 
 
 def through_head(trace):
@@ -18,7 +18,7 @@ def through_head(trace):
 
 def test_permuted_weights_are_the_same_weights_on_the_same_real_slots():
     trace = make_trace()
-    permuted = permuted_weights(trace, 7, seed=1)
+    permuted = dealt_weights(trace, 7, seed=1)
     assert permuted.shape == (7, 17, 13)
     assert (permuted.masked_select(~trace.mask) == 0).all()
     assert torch.equal(permuted.sort(-1).values, trace.weights.sort(-1).values.expand(7, -1, -1))
@@ -28,7 +28,7 @@ def test_every_permutation_is_equally_likely():
     weights = torch.tensor([[0.5, 0.0, 0.3, 0.2]])
     mask = torch.tensor([[True, False, True, True]])
     trace = Trace(weights, torch.zeros(1, 4, 2), mask, nn.Linear(2, 2))
-    permuted = permuted_weights(trace, 6000)[:, 0, [0, 2, 3]]
+    permuted = dealt_weights(trace, 6000)[:, 0, [0, 2, 3]]
     counts = [
         int((permuted == torch.tensor(order)).all(1).sum())
         for order in itertools.permutations([0.5, 0.3, 0.2])
@@ -54,7 +54,7 @@ def test_the_median_is_over_the_outputs_of_each_permutation():
     for b in range(1, 5):
         changes = [
             total_variation(probabilities(trace.logits(weights))[b], before[b]).item()
-            for weights in permuted_weights(trace, 7, seed=2)
+            for weights in dealt_weights(trace, 7, seed=2)
         ]
         assert float(result.change[b]) == pytest.approx(sorted(changes)[3], abs=1e-12)
 
@@ -94,7 +94,7 @@ def test_each_row_of_a_trace_with_several_is_permuted_by_itself():
     weights = torch.stack([one.weights, one.weights.flip(1)], 1)
     values, mask = torch.stack([one.values] * 2, 1), torch.stack([one.mask, one.mask.flip(1)], 1)
     trace = Trace(weights, values, mask, lambda attended: attended.sum(1))
-    permuted = permuted_weights(trace, 5)
+    permuted = dealt_weights(trace, 5)
     assert torch.equal(permuted.sort(-1).values, weights.sort(-1).values.expand(5, -1, -1, -1))
     assert not torch.equal(permuted[:, 2, 0].sort(-1).indices, permuted[:, 2, 1].flip(-1).sort(-1).indices)
     assert permute_weights(trace, permutations=5).change.shape == (7,)

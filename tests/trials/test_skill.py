@@ -8,8 +8,8 @@ from word_subjects import VOCABULARY, batch_for, many_texts, model
 from heedful.data.synthetic import Synthetic, make_synthetic
 from heedful.errors import UserError
 from heedful.records import ratio_of_means
+from heedful.training.evaluation import encode_for
 from heedful.training.from_corpus import train
-from heedful.training.texts_of_run import encode_for
 from heedful.trials.erasure.skill import SKILL_SHARES, skill_estimate, word_skill
 from heedful.trials.erasure.word_erasures import SHARES, WordErasures, word_erasures
 from heedful.trials.rankings.word_rankings import random

@@ -18,14 +18,7 @@ from torch import Tensor
 from heedful.auditing.maps import paint, read_only
 from heedful.auditing.names import HEAD, LAYER
 from heedful.auditing.own_rankings import RowScores
-from heedful.auditing.questions.answer import (
-    Answer,
-    NotAsked,
-    Question,
-    mean_finding,
-    outcome_of,
-    scale_of,
-)
+from heedful.auditing.questions.answer import Answer, NotAsked, Question, mean_finding, outcome_of, scale_of
 from heedful.data.batches import Batch
 from heedful.models.subject import Subject
 from heedful.records import Finding
@@ -125,10 +118,9 @@ def steady_answer(
         better="higher",
     )
     outcome = outcome_of(shared, ">=", STEADY)
-    said = {"yes": "Yes.", "no": "No.", "unsure": "Not clearly."}[outcome]
-    return question.said(
+    return question.plainly(
         outcome,
-        f"{said} Its strongest word stays in {in_percent(shared.value)} of cases {changed}, and the decision "
+        f"Its strongest word stays in {in_percent(shared.value)} of cases {changed}, and the decision "
         f"in {in_percent(decisions.value)}.",
         f"{how} It is steady if the strongest word surely stays in {in_percent(STEADY)} of cases.",
         finding=shared,

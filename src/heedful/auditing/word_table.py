@@ -25,7 +25,7 @@ from heedful.models.building import Classifier
 from heedful.models.classifier import FlatClassifier
 from heedful.models.subject import gives
 from heedful.models.word_attention import word_attention
-from heedful.training.texts_of_run import encode_for
+from heedful.training.evaluation import encode_for
 from heedful.trials.stream import walk
 from heedful.understanding.token_types import NEUTRAL, TokenTypes, find_types, type_names
 from heedful.understanding.word_scoring import TokenScores, local_scores

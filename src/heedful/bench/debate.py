@@ -24,9 +24,9 @@ from heedful.data.named import is_at_hand, load_data
 from heedful.errors import UserError
 from heedful.models.trace import Trace
 from heedful.training.devices import one_thread
+from heedful.training.evaluation import encode_for
 from heedful.training.from_corpus import train_run
 from heedful.training.presets import prepare
-from heedful.training.texts_of_run import encode_for
 from heedful.trials.agreement.ranks import kendall
 from heedful.trials.stream import sample_rows
 from heedful.trials.weights.adversary import Adversary, exact_adversary

@@ -19,9 +19,8 @@ from heedful.cli.options import (
     Seed,
     count,
 )
-from heedful.cli.output import print_json, print_table, progress, say
+from heedful.cli.output import can_be_stopped, print_json, print_table, progress, say
 from heedful.cli.places import program
-from heedful.cli.stopping import can_be_stopped
 from heedful.cli.watching import shown_progress
 from heedful.settings import MOST_SEEDS
 
@@ -251,7 +250,7 @@ def show(found: "Audit") -> None:
     if better is not None:
         typer.echo(
             f"Show instead: {named(better.ranking)}. On the same deletions it predicts "
-            f"{100 * better.skill.value:.0f} % of what the best map could{_signed(better)}."
+            f"{in_percent(better.skill.value)} of what the best map could{_signed(better)}."
         )
         called = content["subject"]["called"]
         second = ' --text-pair "its other text"' if content["data"].get("roles") else ""
@@ -276,7 +275,9 @@ def show(found: "Audit") -> None:
 
 
 def _signed(better: "Instead") -> str:
-    return "" if better.signed is None else f", with its own signs {100 * better.signed.value:.0f} %"
+    from heedful.records.wording import in_percent
+
+    return "" if better.signed is None else f", with its own signs {in_percent(better.signed.value)}"
 
 
 def _judged_on(content: Mapping[str, Any]) -> str:

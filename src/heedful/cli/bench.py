@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from heedful.cli.options import AsJson, DataDir, Device, Seed, count
-from heedful.cli.output import print_json, print_table, progress, say
-from heedful.cli.stopping import can_be_stopped
+from heedful.cli.output import can_be_stopped, print_json, print_table, progress, say
 from heedful.errors import LARGEST_SEED, UserError, choose_from
 from heedful.settings import MOST_SEEDS, MOST_WORKERS
 

@@ -16,10 +16,9 @@ from heedful.cli.options import (
     Workers,
     count,
 )
-from heedful.cli.output import print_json, print_table, progress, say
+from heedful.cli.output import can_be_stopped, print_json, print_table, progress, say
 from heedful.cli.places import default_folder
 from heedful.cli.reproduce import show_models
-from heedful.cli.stopping import can_be_stopped
 from heedful.settings import MOST_SEEDS
 
 if TYPE_CHECKING:

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from heedful.cli.options import AsJson, Device, Seed
-from heedful.cli.output import print_json, progress, say
+from heedful.cli.output import can_be_stopped, print_json, progress, say
 from heedful.cli.places import program
-from heedful.cli.stopping import can_be_stopped
 
 if TYPE_CHECKING:
     from heedful.data.corpus import Corpus

@@ -22,8 +22,7 @@ from heedful.cli.options import (
     TextPairColumn,
     count,
 )
-from heedful.cli.output import print_json, print_table, progress, say
-from heedful.cli.stopping import can_be_stopped
+from heedful.cli.output import can_be_stopped, print_json, print_table, progress, say
 
 if TYPE_CHECKING:
     from pandas import DataFrame

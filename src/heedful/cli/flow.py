@@ -36,7 +36,8 @@ def flow(
     """
     from heedful.files import write_atomically
     from heedful.training import load_run
-    from heedful.training.texts_of_run import corpus_of, encode_for
+    from heedful.training.evaluation import encode_for
+    from heedful.training.texts_of_run import corpus_of
     from heedful.understanding import advise, find_types, flow_terms
 
     trained = load_run(run, device=device)

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from heedful.cli.options import AsJson, DataDir, Device, Seed, Workers, count
-from heedful.cli.output import Advance, print_json, print_table, progress, say
+from heedful.cli.output import Advance, can_be_stopped, print_json, print_table, progress, say
 from heedful.cli.places import default_folder
-from heedful.cli.stopping import can_be_stopped
 from heedful.errors import UserError, listed
 from heedful.settings import MOST_SEEDS
 

@@ -16,8 +16,7 @@ from heedful.cli.options import (
     TextColumn,
     TextPairColumn,
 )
-from heedful.cli.output import print_json, progress, say
-from heedful.cli.stopping import can_be_stopped
+from heedful.cli.output import can_be_stopped, print_json, progress, say
 
 if TYPE_CHECKING:
     from heedful.highlights.making import Tally

@@ -100,3 +100,13 @@ def _bar(what: str, total: int) -> Iterator[Advance]:
     with Progress(console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(what, total=total)
         yield lambda steps: bar.advance(task, steps)
+
+
+@contextmanager
+def can_be_stopped(what_is_kept: str) -> Iterator[None]:
+    """End quietly on Ctrl-C, saying what is kept."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        say(f"heedful: stopped. {what_is_kept}")
+        raise typer.Exit(130) from None

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from heedful.cli.options import AsJson, DataDir, Device, Scheduler, Workers, count
-from heedful.cli.output import print_json, print_table, progress, say
-from heedful.cli.stopping import can_be_stopped
+from heedful.cli.output import can_be_stopped, print_json, print_table, progress, say
 from heedful.settings import MOST_SEEDS
 
 if TYPE_CHECKING:

@@ -43,7 +43,8 @@ def scores(
     """
     from heedful.files import write_atomically
     from heedful.training import load_run
-    from heedful.training.texts_of_run import corpus_of, encode_for
+    from heedful.training.evaluation import encode_for
+    from heedful.training.texts_of_run import corpus_of
     from heedful.understanding import find_types, local_scores, token_scores
 
     trained = load_run(run, device=device)

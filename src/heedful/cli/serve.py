@@ -6,8 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from heedful.cli.options import AsJson, Device
-from heedful.cli.output import print_json, say
-from heedful.cli.stopping import can_be_stopped
+from heedful.cli.output import can_be_stopped, print_json, say
 
 
 def serve(

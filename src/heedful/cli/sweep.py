@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from heedful.cli.options import AsJson, DataDir, Device, Scheduler, Workers
-from heedful.cli.output import print_json, print_table, progress, say
+from heedful.cli.output import can_be_stopped, print_json, print_table, progress, say
 from heedful.cli.places import default_folder
-from heedful.cli.stopping import can_be_stopped
 from heedful.errors import UserError
 
 if TYPE_CHECKING:

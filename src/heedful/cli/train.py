@@ -8,9 +8,8 @@ import typer
 from heedful.cli.asked import how_to_read
 from heedful.cli.flags import fields_of, gathers
 from heedful.cli.options import AsJson, DataDir, Device, Seed
-from heedful.cli.output import print_json, say
+from heedful.cli.output import can_be_stopped, print_json, say
 from heedful.cli.places import default_folder
-from heedful.cli.stopping import can_be_stopped
 from heedful.cli.watching import shown_progress
 from heedful.models.settings import ModelSettings
 from heedful.training.settings import TrainingSettings

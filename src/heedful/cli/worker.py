@@ -5,8 +5,7 @@ from typing import Annotated
 import typer
 
 from heedful.cli.options import count
-from heedful.cli.output import say
-from heedful.cli.stopping import can_be_stopped
+from heedful.cli.output import can_be_stopped, say
 from heedful.settings import MOST_WORKERS
 
 

@@ -21,6 +21,7 @@ from heedful.errors import UserError, choose_from
 from heedful.models.subject import Subject, gives
 from heedful.records import Finding
 from heedful.records.stored import read_json
+from heedful.records.wording import in_percent
 from heedful.trials.erasure.rereading import deletion_is_erasure
 from heedful.trials.rankings.named import brought_by
 from heedful.trials.rankings.ranking import Ranking
@@ -115,14 +116,14 @@ def _choice(
     classes: Sequence[ClassReading],
 ) -> Choice:
     defaults = tuple(one.name for one in classes if one.default)
-    own = "" if skill is None else f" (it predicts {_percent(skill.value)} of what the best map could)"
+    own = "" if skill is None else f" (it predicts {in_percent(skill.value)} of what the best map could)"
     said = source[0].upper() + source[1:]
     if reading == FAITHFUL:
         return Choice(shown, f"{said} reads {named(shown)} as faithful{own}.", reading, defaults)
     if instead is not None:
-        better = f"{named(instead.ranking)}, which predicts {_percent(instead.skill.value)}"
+        better = f"{named(instead.ranking)}, which predicts {in_percent(instead.skill.value)}"
         why = f"{said} found {better} of what the best map could"
-        why += "" if skill is None else f"; {named(shown)} predicts {_percent(skill.value)}"
+        why += "" if skill is None else f"; {named(shown)} predicts {in_percent(skill.value)}"
         return Choice(
             instead.ranking, f"{why}. That map itself reads “{instead.reading}”.", instead.reading, defaults
         )
@@ -145,7 +146,3 @@ def _check_same(audit: Audit, subject: Subject) -> None:
             f"The audit in {audit.folder} is of another model ({audit.content['subject']['name']}): give the "
             "audit of this one, or leave it out."
         )
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %"

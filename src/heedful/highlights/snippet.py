@@ -15,6 +15,7 @@ from importlib.resources import files
 from heedful.data.pairs import PAIR, both
 from heedful.errors import listed
 from heedful.highlights.result import LISTED, Highlight, Mark
+from heedful.records.wording import in_percent
 
 STEPS = (0.1, 0.2, 0.4)  # changes of probability from which the paint is a step stronger
 # Controls but tab and line ends, direction marks and isolates, line separators, surrogates, non-characters.
@@ -69,7 +70,7 @@ def _points(share: float) -> str:
 
 
 def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %" if share < 0.995 else "over 99 %"
+    return in_percent(share) if share < 0.995 else "over 99 %"
 
 
 def _paragraphs(item: Highlight, roles: Sequence[str]) -> list[str]:

@@ -138,7 +138,7 @@ def decided_by(run: "Run", corpus: Corpus, split: str) -> Decided:
     """What a run decides for every text (N,) of a split, in its order."""
     from heedful.models import decisions
     from heedful.training import evaluate
-    from heedful.training.texts_of_run import encode_for
+    from heedful.training.evaluation import encode_for
 
     return decisions(evaluate(run.model, encode_for(run.model, corpus.split(split))).logits).numpy()
 

@@ -1,11 +1,11 @@
 """Files on their way between two machines that share no disk: names below a folder, with their content."""
 
-import hashlib
 from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePosixPath
 
 from heedful.errors import UserError
 from heedful.files import write_atomically
+from heedful.records.manifest import digest
 from heedful.store import digest_of
 
 Parcel = Mapping[str, bytes]
@@ -37,14 +37,10 @@ def unpack(parcel: Parcel, folder: Path) -> None:
 
 def fingerprint(parcel: Parcel) -> str:
     """Sixteen hexadecimal digits that change with any name or content."""
-    return digest_of({name: _digest(content) for name, content in parcel.items()}, size=8)
+    return digest_of({name: digest(content) for name, content in parcel.items()}, size=8)
 
 
 def _vouches(name: str) -> int:
     """A run's result says that its files are there, and the rows of a cell that all is: so they come last."""
     last = PurePosixPath(name).name
     return 2 if last.startswith("part-") else int(last == ENDED)
-
-
-def _digest(content: bytes) -> str:
-    return hashlib.blake2b(content, digest_size=16).hexdigest()

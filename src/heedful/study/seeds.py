@@ -29,9 +29,8 @@ from heedful.records.crossed import pairs_mean
 from heedful.records.finding import Scalar
 from heedful.study.pooling import MOST_APART, groups
 from heedful.training.attended import Flat, attention_over, padded
-from heedful.training.evaluation import EVALUATION_TOKENS, logits_of
+from heedful.training.evaluation import EVALUATION_TOKENS, encode_for, logits_of
 from heedful.training.run import Run
-from heedful.training.texts_of_run import encode_for
 from heedful.trials.agreement.ranks import random_overlap, top_overlap
 from heedful.trials.rankings.chance import chance_of
 from heedful.trials.stream import sample_rows

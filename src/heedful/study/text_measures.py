@@ -47,8 +47,7 @@ def _of_texts(function: Callable[..., pd.DataFrame]) -> Callable[..., pd.DataFra
 def accuracy(run: "Run", corpus: Corpus) -> pd.DataFrame:
     """Whether each test text is decided as its label says."""
     from heedful.models.trace import decisions
-    from heedful.training.evaluation import logits_of
-    from heedful.training.texts_of_run import encode_for
+    from heedful.training.evaluation import encode_for, logits_of
 
     part = _test(corpus)
     decided = decisions(logits_of(run.model, encode_for(run.model, part))).numpy()
@@ -175,7 +174,7 @@ def _tau(run: "Run", corpus: Corpus, texts: int, other: Callable[[Any], "Tensor"
 def _gathered(
     run: "Run", corpus: Corpus, texts: int, rows: "Callable[[Batch, int], dict[str, Any]]"
 ) -> pd.DataFrame:
-    from heedful.training.texts_of_run import encode_for
+    from heedful.training.evaluation import encode_for
     from heedful.trials.stream import sample_rows, tried
 
     part = _test(corpus)

@@ -17,9 +17,8 @@ from heedful.data.corpus import Corpus
 from heedful.models.trace import decisions, probabilities
 from heedful.training.adversarial import train_adversary
 from heedful.training.attended import attention_over, padded
-from heedful.training.evaluation import EVALUATION_TOKENS, logits_of
+from heedful.training.evaluation import EVALUATION_TOKENS, encode_for, logits_of
 from heedful.training.run import Run
-from heedful.training.texts_of_run import encode_for
 from heedful.trials.stream import sample_rows
 from heedful.trials.weights.divergence import js_divergence, total_variation
 

@@ -12,6 +12,7 @@ from scipy.stats import rankdata
 from torch import Tensor
 
 from heedful.data.batches import batches
+from heedful.data.corpus import Corpus
 from heedful.data.encoded import EncodedTexts, encode_texts
 from heedful.data.vocabulary import Vocabulary
 from heedful.data.words import WordRules
@@ -113,3 +114,8 @@ def macro_f1(decided: Tensor, labels: Tensor) -> float:
     total = torch.bincount(labels, minlength=classes) + torch.bincount(decided, minlength=classes)
     present = total > 0
     return float((2 * hits[present] / total[present]).mean())
+
+
+def encode_for(model: Classifier, corpus: Corpus) -> EncodedTexts:
+    """The texts of a corpus as this model reads them, with their labels."""
+    return encode_as(model.settings, model.vocabulary, model.rules, corpus.texts, corpus.labels)

@@ -4,11 +4,8 @@ from pathlib import Path
 
 from heedful.data.catalogue import CATALOGUE
 from heedful.data.corpus import Corpus
-from heedful.data.encoded import EncodedTexts
 from heedful.data.named import load_data
 from heedful.errors import UserError
-from heedful.models.building import Classifier
-from heedful.training.evaluation import encode_as
 from heedful.training.run import Run
 
 
@@ -60,8 +57,3 @@ def base_of(run: Run) -> Path:
 
 def _is_named(source: str) -> bool:
     return source in CATALOGUE or source.startswith("hf:")
-
-
-def encode_for(model: Classifier, corpus: Corpus) -> EncodedTexts:
-    """The texts of a corpus as this model reads them, with their labels."""
-    return encode_as(model.settings, model.vocabulary, model.rules, corpus.texts, corpus.labels)

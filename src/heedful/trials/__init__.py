@@ -70,7 +70,7 @@ if TYPE_CHECKING:
     from heedful.trials.weights.ascent import ascent_adversary as ascent_adversary
     from heedful.trials.weights.divergence import js_divergence as js_divergence
     from heedful.trials.weights.divergence import total_variation as total_variation
-    from heedful.trials.weights.permutation import Permutation as Permutation
-    from heedful.trials.weights.permutation import permute_weights as permute_weights
+    from heedful.trials.weights.moved import Permutation as Permutation
+    from heedful.trials.weights.moved import permute_weights as permute_weights
 
 __getattr__, __dir__, __all__ = lazily(__name__)

@@ -29,7 +29,7 @@ from heedful.models.trace import Trace
 from heedful.records import read_rows
 from heedful.records.rows import read_parts
 from heedful.store import Store
-from heedful.training.texts_of_run import encode_for
+from heedful.training.evaluation import encode_for
 
 if TYPE_CHECKING:
     import pandas

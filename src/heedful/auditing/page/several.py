@@ -109,7 +109,7 @@ def _row(label: str, found: Mapping[str, Any]) -> str:
     mark, kind = MARKS[found["reading"]]
     link = f'<a href="{escape(found["folder"])}/{PAGE}"><bdi>{escape(label)}</bdi></a>'
     reading = f'<span class="{kind}">{mark} {escape(found["reading"])}</span>'
-    skill = "" if found["skill"] is None else f"{100 * found['skill']:z.0f} %"
+    skill = "" if found["skill"] is None else in_percent(found["skill"])
     if skill and found["low"] is not None and found["high"] is not None:
         skill += f" [{100 * found['low']:z.0f}, {100 * found['high']:z.0f}]"
     better = "" if found["instead"] is None else named(found["instead"])

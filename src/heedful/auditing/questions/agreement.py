@@ -95,14 +95,9 @@ def answer(rows: "DataFrame", asking: "Asking") -> Answer:
     outcome = outcome_of(beside, ">", 0.0)
     null = own.baselines["shuffled"].value
     compared = f"τ = {own.value:.2f}, shuffled weights that are measured again {null:.2f}"
-    words = {
-        "yes": f"Yes. Attention agrees with leaving items out at {compared}.",
-        "no": f"No. Attention agrees with leaving items out at {compared}: no better.",
-        "unsure": f"Not clearly. Attention agrees with leaving items out at {compared}.",
-    }[outcome]
-    return QUESTION.said(
+    return QUESTION.plainly(
         outcome,
-        words,
+        f"Attention agrees with leaving items out at {compared}{': no better' if outcome == 'no' else ''}.",
         "Kendall's τ between two orders of a text's items: 1 is the same order, 0 no relation. Each item is "
         "left out at the attention layer. Weights are a factor of what leaving out does, so even weights "
         "that say nothing agree with it: shuffled ones are put into the model and measured again.",

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from heedful.auditing.asking import Asking
 
 Outcome = Literal["yes", "no", "unsure", "not asked"]
+PLAINLY: Mapping[Outcome, str] = {"yes": "Yes.", "no": "No.", "unsure": "Not clearly."}
 
 
 class NotAsked(Exception):  # noqa: N818  # it is an answer, not an error
@@ -110,6 +111,10 @@ class Question:
         """An answer to this question; whether it speaks for the map is read off the outcome unless said."""
         good = None if outcome in ("unsure", "not asked") else outcome == "yes"
         return Answer(self.id, self.asks, outcome, words, measured, **{"good": good, **more})
+
+    def plainly(self, outcome: Outcome, words: str, measured: str, **more: Any) -> Answer:
+        """The same with yes, no or not clearly before its words."""
+        return self.said(outcome, f"{PLAINLY[outcome]} {words}", measured, **more)
 
     def beside(self, answer: Answer, shown: str) -> Answer:
         """The answer where `shown` is judged: what attention does speaks neither for nor against that."""

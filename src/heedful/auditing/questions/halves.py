@@ -46,10 +46,9 @@ def answer(rows: "DataFrame", asking: "Asking") -> Answer:
         better="higher",
     )
     outcome = outcome_of(agreed, ">=", SURE)
-    said = {"yes": "Yes.", "no": "No.", "unsure": "Not clearly."}[outcome]
-    return QUESTION.said(
+    return QUESTION.plainly(
         outcome,
-        f"{said} What single words do agrees at {each.value:.2f} between two halves, so at about "
+        f"What single words do agrees at {each.value:.2f} between two halves, so at about "
         f"{agreed.value:.2f} between all deletions and as many others.",
         "The deletions of each text are dealt into two halves without one in common, and what each word does "
         "is estimated from both: 1 is the same, 0 unrelated. Luck of the deletions is in every interval "

@@ -79,10 +79,9 @@ def answer(rows: "DataFrame", asking: "Asking") -> Answer:
         unit="of the weight",
     )
     outcome = outcome_of(beside, ">", 0.0)
-    said = {"yes": "Yes.", "no": "No.", "unsure": "Not clearly."}[outcome]
-    return QUESTION.said(
+    return QUESTION.plainly(
         outcome,
-        f"{said} {in_percent(share.value)} of its weight lies on words of one class; by chance "
+        f"{in_percent(share.value)} of its weight lies on words of one class; by chance "
         f"{in_percent(chance.mean())} would.",
         "Words that occur mostly in training texts of one class go with it (Sun & Lu's token types: of two "
         "classes more than three times as often as in the other, of more classes over 55 %). Chance is the "

@@ -52,11 +52,11 @@ def answer(rows: "DataFrame", asking: "Asking") -> Answer:
     outcome: Outcome = "yes" if low(gain) > 0 else "no" if high(gain) < NEGLIGIBLE else "unsure"
     points = f"{100 * gain.value:+.1f} points of accuracy"
     words = {
-        "yes": f"Yes. It is worth {points} over a model that gives every word the same weight.",
-        "no": f"No. A model that gives every word the same weight decides as well ({points}).",
-        "unsure": f"Not clearly. Beside a model that gives every word the same weight it is worth {points}.",
+        "yes": f"It is worth {points} over a model that gives every word the same weight.",
+        "no": f"A model that gives every word the same weight decides as well ({points}).",
+        "unsure": f"Beside a model that gives every word the same weight it is worth {points}.",
     }[outcome]
-    return QUESTION.said(
+    return QUESTION.plainly(
         outcome,
         words,
         "The same model is trained with uniform weights, and both decide the same texts. Where attention "

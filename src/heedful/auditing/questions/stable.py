@@ -83,10 +83,9 @@ def answer(rows: "DataFrame", asking: "Asking") -> Answer:
         f"share their top word in {in_percent(shared.value)} of texts, and {in_percent(chance)} if weights "
         "are shuffled"
     )
-    said = {"yes": "Yes.", "no": "No.", "unsure": "Not clearly."}[outcome]
-    return QUESTION.said(
+    return QUESTION.plainly(
         outcome,
-        f"{said} Models trained from other seeds {compared}.",
+        f"Models trained from other seeds {compared}.",
         f"The model is trained from {shared.seeds} seeds and nothing else is changed; the words with the "
         "largest weight are compared pair by pair.",
         finding=shared,

@@ -82,18 +82,15 @@ def answer(rows: "DataFrame", asking: "Asking") -> Answer:
         why = "what it puts first decides less than what chance puts there."
     else:
         why = "weights this uneven do that wherever they lie." if top.value else "neither decides alone."
-    words = {
-        "yes": f"Yes. Erasing its top item alone changes {compared}.",
-        "no": f"No. Erasing its top item alone changes {compared}: {why}",
-        "unsure": f"Not clearly. Erasing its top item alone changes {compared}.",
-    }[outcome]
+    words = f"Erasing its top item alone changes {compared}"
+    words += f": {why}" if outcome == "no" else "."
     best = float((frame["smallest"] == 1).mean()) if "smallest" in frame else None
     gaps = _gaps(frame, asking) if "smallest" in frame else ()
     gap = next((one for one in gaps if one.name == GAP and one.kind == "estimate"), None)
     if gap is not None:
         most = f"{gap.value:.2g} times as many items as needed" if gap.value > 1 else "no more than needed"
         words += f" To change a decision at the layer, its order takes {most} (median)."
-    return QUESTION.said(
+    return QUESTION.plainly(
         outcome,
         words,
         "The item with the largest weight is erased at the attention layer and the rest renormalised. The "

@@ -5,8 +5,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from heedful.data.tables.encodings import Encoding
-from heedful.data.tables.lines import encoding_of, lines
+from heedful.data.tables.lines import Encoding, encoding_of, lines
 from heedful.data.tables.table import Cells, Table, refuse_empty
 from heedful.errors import UserError
 from heedful.records.stored import parse_json

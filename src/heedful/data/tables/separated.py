@@ -8,8 +8,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import NoReturn
 
-from heedful.data.tables.encodings import Encoding
-from heedful.data.tables.lines import LONGEST, encoding_of, lines
+from heedful.data.tables.lines import LONGEST, Encoding, encoding_of, lines
 from heedful.data.tables.table import Cells, Table, refuse_empty
 from heedful.data.tables.unpacking import check_there
 from heedful.errors import UserError

@@ -28,10 +28,9 @@ from heedful.models.building import Classifier, build_model
 from heedful.models.trace import decisions
 from heedful.papers.debate.sanity import ALL, NOISE, PERMUTED, RANDOMISED, STARTS, TRAININGS
 from heedful.training.attended import Flat, attention_over, padded
-from heedful.training.evaluation import EVALUATION_TOKENS, logits_of
+from heedful.training.evaluation import EVALUATION_TOKENS, encode_for, logits_of
 from heedful.training.from_corpus import train_run
 from heedful.training.run import Run
-from heedful.training.texts_of_run import encode_for
 from heedful.trials.agreement.ranks import kendall, top_overlap
 from heedful.trials.rankings.chance import chance
 from heedful.trials.stream import sample_rows

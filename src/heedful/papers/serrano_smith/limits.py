@@ -104,7 +104,7 @@ def measure(bench: Bench) -> Tables:
 
 def layer_rows(run: "Run", corpus: Corpus, *, level: str, most: int) -> pd.DataFrame:
     """A measure: the paper's erasures at a layer of attention, and `pushes`; a row a text that is drawn."""
-    from heedful.training.texts_of_run import encode_for
+    from heedful.training.evaluation import encode_for
     from heedful.trials.stream import PLACES, sample_rows, trace_trial, tried
     from heedful.trials.streamed_trials import layer_trial
 

@@ -17,8 +17,8 @@ from torch import Tensor
 from heedful.data.batches import make_batch
 from heedful.data.corpus import Corpus
 from heedful.models.trace import Trace, decisions
+from heedful.training.evaluation import encode_for
 from heedful.training.run import Run
-from heedful.training.texts_of_run import encode_for
 from heedful.trials.erasure.erased import decided
 from heedful.trials.erasure.flips import flip_sizes, near_ties, stepwise_flips
 from heedful.trials.erasure.smallest import SmallSets, smallest_flips

@@ -108,7 +108,7 @@ def _sampled(name: str, bench: Bench) -> str:
 
 def erasure_rows(run: "Run", corpus: Corpus, *, most: int | None = None) -> pd.DataFrame:
     """A measure: the rows of the test split, or of `most` of its texts, drawn by chance."""
-    from heedful.training.texts_of_run import encode_for
+    from heedful.training.evaluation import encode_for
     from heedful.trials.stream import sample_rows, tried
     from heedful.trials.streamed_trials import layer_trial
 

@@ -105,7 +105,7 @@ def rank_correlation(first: pd.Series, second: pd.Series) -> Estimate:
         raise UserError("A correlation needs values that differ, but all words have the same.")
     value = float(np.clip(np.corrcoef(a, b)[0, 1], -1, 1))
     bounded = math.copysign(min(abs(value), 1 - 1e-12), value)
-    half = NormalDist().inv_cdf((1 + LEVEL) / 2) * math.sqrt((1 + value**2 / 2) / (len(a) - 3))
+    half = _Z * math.sqrt((1 + value**2 / 2) / (len(a) - 3))
     middle = math.atanh(bounded)
     method = "Bonett & Wright, over words"
     return Estimate(value, Interval(math.tanh(middle - half), math.tanh(middle + half), LEVEL, method))

@@ -24,7 +24,7 @@ from torch import Tensor
 from heedful.data.batches import Batch
 from heedful.models.trace import decisions
 from heedful.trials.erasure.deletion import take_rows
-from heedful.trials.erasure.rereading import Reader
+from heedful.trials.erasure.rereading import Reader, chance_of_class
 from heedful.trials.rankings.chance import chance_of
 
 CHANCES = (0.1, 0.3, 0.5, 0.7, 0.9)  # that a word stays
@@ -157,5 +157,6 @@ def read_dealt(reader: Reader, dealt: Dealt) -> Deletions:
     rows, kept = dealt.rows, dealt.kept
     logits = reader.variants(torch.from_numpy(rows), ~kept)  # (B,M,K)
     decided = reader.decided[torch.from_numpy(rows).to(reader.decided.device)]
-    said = logits.softmax(-1).gather(-1, decided[:, None, None].expand(*logits.shape[:2], 1))[..., 0]
-    return Deletions(rows, kept, said.cpu(), (decisions(logits) != decided[:, None]).cpu(), dealt.complete)
+    decided = decided[:, None]
+    said = chance_of_class(logits, decided).cpu()
+    return Deletions(rows, kept, said, (decisions(logits) != decided).cpu(), dealt.complete)

@@ -96,8 +96,7 @@ class Reader:
 
     def chance(self, logits: Tensor) -> Tensor:
         """The probability (...,B) that logits (...,B,K) give to the class decided for the whole text."""
-        shares = probabilities(logits)
-        return shares.gather(-1, self.decided.expand(shares.shape[:-1])[..., None])[..., 0]
+        return chance_of_class(logits, self.decided)
 
     def lead(self, logits: Tensor) -> Tensor:
         """The log-odds (...,B) of the decided class: they rank as its probability, and do not saturate."""
@@ -253,6 +252,12 @@ def rank_of(order: Tensor) -> Tensor:
     """The place (B,T) that each word has in an order (B,T): 0 is the most important."""
     places = torch.arange(order.shape[1], device=order.device).expand_as(order)
     return torch.empty_like(order).scatter_(1, order, places)
+
+
+def chance_of_class(logits: Tensor, classes: Tensor) -> Tensor:
+    """The probability (...) of these classes, broadcast to (...), from logits (...,K) or scores (...,1)."""
+    shares = probabilities(logits)
+    return shares.gather(-1, classes.expand(shares.shape[:-1])[..., None])[..., 0]
 
 
 def log_odds(logits: Tensor, classes: Tensor) -> Tensor:

@@ -16,7 +16,7 @@ from torch import Tensor
 from heedful.models.trace import decisions
 from heedful.trials.erasure.heat_map import LIVE
 from heedful.trials.erasure.random_deletions import LONGEST
-from heedful.trials.erasure.rereading import Reader
+from heedful.trials.erasure.rereading import Reader, chance_of_class
 
 ENOUGH = 0.5  # of what the whole text says beyond nothing: a word that says it alone suffices
 LEAST = 0.05  # that the whole text must say beyond nothing, or there is nothing to suffice for
@@ -67,8 +67,8 @@ def read_alone(reader: Reader) -> WordsAlone:
         for words in places.split(max(1, MASKS // width)):
             here, others = mask[rows][:, words], words[:, None] != places
             logits = reader.variants(rows, others.expand(len(rows), -1, -1))  # (B,W,K)
-            chance = logits.softmax(-1).gather(-1, decided[..., None].expand(*here.shape, 1))[..., 0]
-            said[rows[:, None], words.cpu()] = chance.cpu().where(here.cpu(), nothing[rows, None])
+            chance = chance_of_class(logits, decided).cpu()
+            said[rows[:, None], words.cpu()] = chance.where(here.cpu(), nothing[rows, None])
             kept[rows] += ((decisions(logits) == decided) & here).sum(1).cpu()
     said[lengths > LONGEST] = torch.nan
     share = (kept / lengths).double().masked_fill(lengths > LONGEST, torch.nan)
