@@ -1,5 +1,6 @@
 """The public names: one list, in `heedful/__init__`, and one page that tells of each."""
 
+import ast
 import inspect
 import re
 from pathlib import Path
@@ -35,10 +36,24 @@ def test_the_arguments_on_the_page_are_those_of_the_program():
                 assert word in known or free, f"{name} has no argument {word}"
 
 
+FUNCTIONS = [name for name in heedful.__all__ if name.islower()]
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_functions_docstring_has_an_example_that_the_function_could_be_called_with(name):
+    told = inspect.getdoc(getattr(heedful, name)) or ""
+    found = re.findall(rf"^Example: `(heedful\.{name}\(.+)`$", told, re.MULTILINE)
+    assert len(found) == 1
+    calls = [node for node in ast.walk(ast.parse(found[0])) if isinstance(node, ast.Call)]
+    call = next(node for node in calls if ast.unparse(node.func) == f"heedful.{name}")
+    given = {one.arg: None for one in call.keywords}
+    inspect.signature(getattr(heedful, name)).bind(*call.args, **given)
+
+
 def test_each_name_is_used_in_an_example_or_made_by_one():
     code = "".join(re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL))
-    shown = [name for name in heedful.__all__ if re.search(rf"heedful\.{name}\b", code)]
-    assert len(shown) >= 14
+    code += "\n".join(re.findall(r"`([^`\n]*heedful\.[^`\n]+)`", PAGE))
+    assert [name for name in heedful.__all__ if not re.search(rf"heedful\.{name}\b", code)] == []
 
 
 def test_a_name_that_is_not_there_is_refused():

@@ -169,19 +169,21 @@ def test_the_sentence_weighs_what_is_told_and_nothing_else():
         "": Interval(-1, 1, 0.95, ""),
     }
 
-    def said(**better):
+    def said(reading="use with care", **better):
         names = {"skill": "skill of attention", "paint": "paint on words that matter", "accuracy": "accuracy"}
         found = [
             Difference(names[name], "", Estimate(0), Estimate(0), Estimate(0.0, ends[side]), (1, 1, 1), side)
             for name, side in better.items()
         ]
-        return _sentence([Side(x, x, "use with care", "", "attention", "attention", 1) for x in "ab"], found)
+        readings = {"a": "use with care", "b": reading}
+        return _sentence([Side(x, x, readings[x], "", "attention", "attention", 1) for x in "ab"], found)
 
     assert "No difference" in said(skill="", paint="", accuracy="second")
     assert said(skill="", paint="second").startswith("The highlights of b are better")
     assert said(skill="first", paint="first").startswith("The highlights of a are better")
     assert said(skill="first", paint="second").startswith("Neither")
     assert "cannot be told" in said(accuracy="first")
+    assert "“cannot say” vouches for no number" in said(reading="cannot say", skill="first")
 
 
 def test_an_end_near_0_keeps_its_sign_and_an_end_that_is_missing_has_its_reason():

@@ -77,6 +77,8 @@ def erase_split(
     (`rankings.ranking`), or a file of scores (.npy, .json). `level` "words" is the lower layer of a
     hierarchical model, "layer-2" or "layer-2-head-5" any of a transformer's; `asked_of` one is how it
     decides. Rows go to `out`, by default a folder of the run, or below trials.
+
+    Example: `heedful.erase_split("runs/reviews", limit=500).findings`
     """
     known = WORD_RANKINGS if at_input else RANKINGS
     _check(known, rankings, own or {}, level=level, at_input=at_input, how=how)

@@ -33,7 +33,7 @@ class RowScores:
 
     An array has one score per word, (n,), or an attribution (n,E), as Captum gives, which is summed. What
     stands behind the words of a text, such as padding, is not read. With `of_pieces` an array has one score
-    for each piece that a transformer reads, marks included, as Captum and LXT give at its embeddings.
+    for each piece that a transformer reads, special tokens included, as Captum and LXT give.
     """
 
     name: str
@@ -116,7 +116,10 @@ class PieceScores:
 
 
 def piece_scores(scores: Scores) -> PieceScores:
-    """One array a text with a score, or an attribution (L,E), for each piece of it, marks included."""
+    """A score, or an attribution (L,E), for each of a text's L pieces and special tokens; one array a text.
+
+    Example: `heedful.piece_scores([lxt_relevance_of(text) for text in texts])`
+    """
     return PieceScores(scores)
 
 
@@ -143,6 +146,8 @@ def captum_ranking(method: Callable[..., Any], /, **options: Any) -> Ranking:
 
     It is given the embedded words of one text after the other and the log-odds of the decided class as the
     function to explain; `options` are those of its `attribute`. Attributions are summed over E.
+
+    Example: `heedful.captum_ranking(IntegratedGradients, n_steps=20)`
     """
 
     def ranking(reader: Reader, /, *, seed: int = 0) -> Tensor:

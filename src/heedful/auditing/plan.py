@@ -34,7 +34,7 @@ BLACK_BOX = "leave-one-out"  # what is judged of a subject without attention
 
 @dataclass(frozen=True)
 class AuditSettings:
-    """What is asked of an audit."""
+    """What an audit asks: each field is a keyword of `heedful.audit`, and an option of the command."""
 
     split: str = setting("test", "the split that is audited: train, dev or test")
     shown: str = setting("", "the ranking that people are shown; attention, or leave-one-out without any")

@@ -94,7 +94,10 @@ def read_subject(
     settings: ReadSettings | None = None,
     seed: int = 0,
 ) -> ReadSubject:
-    """Read a subject on these texts, in memory. `rankings` of one's own are judged beside its maps."""
+    """Read a subject on these texts, in memory. `rankings` of one's own are judged beside its maps.
+
+    Example: `heedful.read_subject(run.model, texts).verdict.reading`
+    """
     asked = settings or ReadSettings()
     decided = decide_all(subject, texts)
     clusters = clusters_of(texts)

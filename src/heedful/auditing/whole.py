@@ -85,6 +85,8 @@ def audit(
     reading of each group. `questions` are your own, asked after ours. `columns` say how a file is read (text,
     label, split, encoding, test_share), and `label_map` which of its labels is which class of the model.
     `asked_of` a transformer is how it decides.
+
+    Example: `heedful.audit("reviews.csv", model="dp", seeds=1, uniform=False).reading`
     """
     asked = settings_with(settings, changes)
     folder = Path(out) if out is not None else Path("audits") / _stem(subject)

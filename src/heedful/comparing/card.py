@@ -21,7 +21,10 @@ SKILL = "heat_map_skill"
 
 
 def model_card(audit: "Audit | str | Path", *, front_matter: bool = True) -> str:
-    """The section for a model card; with `front_matter` the hub's YAML stands before it."""
+    """The section for a model card; with `front_matter` the hub's YAML stands before it.
+
+    Example: `heedful.model_card("audits/reviews")`
+    """
     found = audit if isinstance(audit, Audit) else Audit.load(audit)
     section = "\n".join(_section(found))
     return f"{yaml_of(found)}\n{section}" if front_matter else section

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from heedful import __version__
 from heedful.auditing.names import named
 from heedful.auditing.result import Audit, plain
-from heedful.auditing.rule import Reading
+from heedful.auditing.rule import UNKNOWN, Reading
 from heedful.comparing.rows import Kept, matched
 from heedful.errors import UserError
 from heedful.records import Estimate
@@ -176,6 +176,8 @@ def compare(
     """Compare two audits, or their folders; differences are the second minus the first.
 
     Without `keep_texts` there are numbers only, and no word of a text.
+
+    Example: `heedful.compare("audits/first", "audits/second").to_frame()`
     """
     audits = [one if isinstance(one, Audit) else Audit.load(one) for one in (first, second)]
     kept_first, kept_second, paired = matched(*audits)
@@ -326,6 +328,8 @@ def _sentence(sides: list[Side], differences: list[Difference]) -> str:
     readings = f"“{sides[0].reading}” against “{sides[1].reading}”"
     if not numbers:
         return f"Whose highlights are better cannot be told ({readings}): one of them was not scored."
+    if UNKNOWN in (side.reading for side in sides):
+        return f"Whose highlights are better cannot be told ({readings}): “{UNKNOWN}” vouches for no number."
     told = [one for one in numbers if one.better]
     if not told:
         return f"No difference can be told between the highlights of {names[0]} and {names[1]} ({readings})."

@@ -56,6 +56,8 @@ def load_data(
     `encoding` that of a text file; both are by default chosen by what is there. Without `learn`, for texts
     that are only judged, all rows are test where none was set aside. A `rule` (`label_rules`) makes two
     classes of what is in the label column.
+
+    Example: `heedful.load_data("reviews.csv", text="body", label="stars")`
     """
     check_seed(seed)
     said = reading_options(

@@ -97,6 +97,8 @@ def make_synthetic(settings: Synthetic, *, name: str = "synthetic") -> Corpus:
     Each split is drawn by a generator of its own, so its sentences do not depend on the sizes of the others.
     Class sizes keep the total and are rounded by largest remainder; noisy sentences are counted, not tossed
     for: their share of each class is rounded to the nearest, halves up.
+
+    Example: `heedful.make_synthetic(heedful.Synthetic(neutral=40, polar=10, per_class=200))`
     """
     words = np.array(list(token_types(settings)), dtype=object)
     texts: list[str] = []

@@ -100,6 +100,8 @@ def highlight(
     the map that `audit`, an audit of this model, found best; or `by` name; or else a small audit of its own
     decides. `strength` is "deletions" or "leave-one-out", by default the first where deletions have a closed
     form. `rankings` are your own maps by name.
+
+    Example: `heedful.highlight("runs/reviews", texts, audit="audits/reviews").save("page.html")`
     """
     opened = open_any(model, tokenizer=tokenizer, classes=classes, device=device)
     job = prepare(

@@ -28,7 +28,10 @@ def build_model(
     seed: int = 0,
     vectors: WordVectors | None = None,
 ) -> Classifier:
-    """Build a model, in evaluation (call `train()` to train it). One seed gives one model."""
+    """Build a model, in evaluation (call `train()` to train it). One seed gives one model.
+
+    Example: `heedful.build_model(heedful.ModelSettings(encoder="gru"), vocabulary, ("bad", "good"))`
+    """
     names = tuple(str(name) for name in classes)
     score = settings.head == "score" or (settings.head is None and len(names) == 2)
     if len(names) < 2 or (score and len(names) != 2):

@@ -108,8 +108,8 @@ class ModelSettings:
 
     initialisation: str = setting(
         "sun-lu",
-        "V ~ N(0,1), recurrent cells orthogonal, rest as PyTorch; serrano-smith: Xavier, recurrent weights "
-        "orthogonal; pytorch: all as PyTorch, words too",
+        "sun-lu: V ~ N(0,1), recurrent cells orthogonal, rest as PyTorch; serrano-smith: Xavier, recurrent "
+        "weights orthogonal; pytorch: all as PyTorch, words too",
     )
     head_range: float | None = setting(
         None, "r: the head starts uniform in (−r, r); by default as initialisation says"

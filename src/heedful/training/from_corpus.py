@@ -60,10 +60,12 @@ def train(
 ) -> Run:
     """Train a model by its name; `changes` are settings of the model or of the training.
 
-    `train("reviews.csv", model="dp", scale=10, epochs=20)`; with `out` a run folder is left there. `say` is
-    told, before any training, what was guessed about the texts. `attention` and `encoder` may be classes of
-    your own (`heedful.models.own_parts`). Recurrent encoders add up in an order that
-    depends on the number of threads, which the run records; `deterministic` takes one.
+    With `out` a run folder is left there. `text` to `test_share` say how a file is read, as for `load_data`.
+    `say` is told, before any training, what was guessed about the texts. `attention` and `encoder` may be
+    classes of your own (`heedful.models.own_parts`). Recurrent encoders add up in an order that depends on
+    the number of threads, which the run records; `deterministic` takes one.
+
+    Example: `heedful.train("reviews.csv", model="dp", scale=10, epochs=20, out="runs/reviews")`
     """
     model_settings, training_settings = prepare(model, changes)
     find_device(device)

@@ -78,6 +78,8 @@ def open_any(
     A Hugging Face model may come as (model, tokenizer), too. `classes` name what a function gives, in its
     order; left out, they are taken to be `labels`, and that is said. `device` is for what is loaded here: a
     model in memory stays where it is.
+
+    Example: `heedful.open_any(network, tokenizer=tokenizer).subject`
     """
     if isinstance(model, Opened):
         return model

@@ -181,6 +181,8 @@ def load_run(folder: str | Path, *, device: str = "cpu", parts: Sequence[type] =
     """Open a run folder; a missing, unfinished, damaged or foreign one is refused in a sentence.
 
     `parts` are the classes of one's own that the model was made with.
+
+    Example: `heedful.load_run("runs/reviews").model`
     """
     folder = Path(folder)
     for part in parts:

@@ -32,6 +32,8 @@ def explain(
     `by` is the ranking of words that paints them: by default attention, or leave-one-out where a model shows
     none. Texts are strings, or a table in memory with a column of them; for files, and for many, there is
     `heedful.highlight`.
+
+    Example: `heedful.explain("runs/reviews", "a witty film", by="leave-one-out").to_frame()`
     """
     opened = open_any(model, tokenizer=tokenizer, classes=classes, device=device, asked=asked_of)
     if isinstance(text, str):

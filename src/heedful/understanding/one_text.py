@@ -55,7 +55,8 @@ class WordReading:
 class Explanation:
     """A decision and the reading behind it; `read_to` is the character after which nothing was read.
 
-    `scores` are those of the words by the ranking `by`, and what is painted.
+    `words` have attention and polarity; `scores` are those of the words by the ranking `by`, and what is
+    painted.
     """
 
     text: str

@@ -110,6 +110,8 @@ def token_scores(model: Classifier, *, ids: Sequence[int] | np.ndarray | None = 
     """Global scores of every word (or of these ids): each is fed alone; all at once, dropout off.
 
     Where the encoder does not mix words these are *the* scores, exact. Padding has none.
+
+    Example: `heedful.token_scores(run.model).highest("attention", 5)`
     """
     flat = _flat(model)
     chosen = np.arange(len(flat.vocabulary)) if ids is None else np.asarray(ids, np.int64)

@@ -53,6 +53,8 @@ def debate(
     `only` names stages; `options` are those of `debate_on` (model, seeds, limit, seed, columns, label_map)
     and of the workbench (workers, progress). Stages that this model cannot have are told through `say`, with
     the reason. What was trained and measured is kept in `out`: the same call goes on after a stop.
+
+    Example: `heedful.debate("runs/reviews", out="debate", only=["agreement", "adversary"])`
     """
     how = {name: options.pop(name) for name in BENCH if name in options}
     prepared = debate_on(source, data, quick=quick, data_dir=data_dir, device=device, **options)

@@ -42,7 +42,10 @@ class Kendall:
 
 
 def kendall_tau(a: Tensor, b: Tensor, mask: Tensor) -> Tensor:
-    """τ-b (B,) of scores a and b (B,T) over the slots where `mask` is true; NaN where a score is constant."""
+    """τ-b (B,) of scores a and b (B,T) over the slots where `mask` is true; NaN where a score is constant.
+
+    Example: `heedful.kendall_tau(trace.weights, scores, trace.mask)`
+    """
     return kendall(a, b, mask).tau
 
 

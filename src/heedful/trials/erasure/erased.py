@@ -67,6 +67,8 @@ def leave_one_out(trace: Trace, *, erased: Tensor | None = None, budget: int = B
     """The logits (B,N,K) without each single item (and without those already `erased` (B,N)).
 
     An item that an instance does not have, or that is erased already, takes nothing away.
+
+    Example: `heedful.leave_one_out(trace).argmax(-1)`
     """
     if trace.linear is None:
         check_runs(trace)

@@ -54,6 +54,8 @@ def smallest_flips(trace: Trace) -> SmallSets:
 
     Of several smallest sets it is one for the class that came second if it has one, else for the first class
     that has; and of equal items the first.
+
+    Example: `heedful.smallest_flips(trace).to_frame()`
     """
     if trace.linear is None:
         return beam_flips(trace)

@@ -113,6 +113,8 @@ def erase(
     `rankings` are names, by default all that the trace can have; `own` are a user's by name. "random" is
     drawn `samples` times; "shuffled" is run on the trace with shuffled weights. `smallest` is given for a
     head that is not linear (from `beam_flips`), and computed for a linear one.
+
+    Example: `heedful.erase(trace, ["attention", "gradient"]).to_frame()`
     """
     names = rankings_for(trace) if rankings is None else list(rankings)
     if trace.linear is None and LINEAR_ONLY & set(names):

@@ -145,6 +145,8 @@ def word_erasures(
     `subsets` random deletions measure infidelity (0: do not), `draws` noisy texts sensitivity. `until_flip`
     also takes out words one by one until the decision flips. All chance belongs to the seed and to
     `batch.rows`. A `reader` of the batch, where there is one, saves reading it anew.
+
+    Example: `heedful.word_erasures(run.model, run.model.encode(texts), ["attention", "random"])`
     """
     shares = _checked(shares)
     reader = Reader(subject, batch, how=how, places=places) if reader is None else reader

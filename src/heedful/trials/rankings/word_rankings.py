@@ -161,6 +161,8 @@ def word_scores(
     """The scores (B,T) of a ranking: its name, a function (`rankings.ranking`), or one's own array.
 
     `how` words are taken out matters to leave-one-out and LIME.
+
+    Example: `heedful.word_scores("leave-one-out", run.model, run.model.encode(texts))`
     """
     return scores_with(Reader(subject, batch, how=how), ranking, seed=seed)
 

@@ -78,6 +78,8 @@ def exact_adversary(trace: Trace, epsilon: float | Tensor) -> Adversary:
 
     The head gives one score or two logits. Of equally far pairs one is given. A trace with another head, or
     more classes, is refused: `ascent_adversary` gives a lower bound for those.
+
+    Example: `heedful.exact_adversary(trace, 0.01).weights`
     """
     epsilon = checked_epsilon(epsilon)
     scores, bias = _binary_scores(trace)
