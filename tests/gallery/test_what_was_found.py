@@ -89,6 +89,22 @@ def test_a_table_is_filled_for_each_size_and_says_which():
         fill_gallery(PAGE.replace("gallery acf", "gallery act"), [quick])
 
 
+def test_a_row_or_column_of_which_a_size_measures_nothing_is_left_out_of_its_table():
+    page = """<!-- made: gallery acf
+| score | 8 | 64 | 512 |
+| dot | {.1f dot, 8} | {.1f dot, 64} | {.1f dot, 512} |
+| cosine | {.1f cosine, 8} | {.1f cosine, 64} | |
+| all | {, parameters} | | |
+-->
+<!-- end -->
+"""
+    quick = written(**{"dot, 8": 0.1, "dot, 64": 0.2, "cosine, 8": 0.3, "cosine, 64": 0.4})
+    full = written("full", **{"dot, 8": 0.5, "dot, 512": 0.6})
+    filled = fill_gallery(page, [quick, full])
+    assert "| score | 8 | 64 |\n|---|---|---|\n| dot | 0.1 | 0.2 |\n| cosine | 0.3 | 0.4 |\n| all" in filled
+    assert "| score | 8 | 512 |\n|---|---|---|\n| dot | 0.5 | 0.6 |\n| all | 1,234 | |\n" in filled
+
+
 def test_the_ledger_fills_a_page_of_the_gallery_from_files_of_any_size(tmp_path):
     results = tmp_path / "results"
     shutil.copytree(DOCS / "results" / "sun-lu-table1", results / "sun-lu-table1")

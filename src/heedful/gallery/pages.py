@@ -10,11 +10,12 @@ A page has blocks, and what is between comment and end is written anew, once for
 
 {FORMAT NAME} is a number of the entry: one of its table, or of "figure", "baseline", "yardstick",
 "parameters" and "baseline_parameters"; FORMAT is Python's. {FORMAT NAME ±} has the interval over seeds beside
-it, {FORMAT NAME by seed} is the number of each seed. What a size does not measure is a dash.
+it, {FORMAT NAME by seed} is the number of each seed. A row or column of which a size measures nothing is left
+out of its table, and a single number that it does not measure is a dash.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, get_args
@@ -46,16 +47,30 @@ def fill_gallery(page: str, written: Sequence[Mapping[str, Any]]) -> str:
         known = sorted({key for one in own for key in _numbers(one)})
         for _, key, _ in PLACE.findall(form):
             choose_from("number of the entry", key, known)
-        first, *rows = form.strip().splitlines()
-        table = "\n".join([first, "|---" * (first.count("|") - 1) + "|", *rows])
+        first, *rows = [row.split("|")[1:-1] for row in form.strip().splitlines()]
         lines = []
         for one in own:
-            filled = PLACE.sub(partial(_number, one), table)
+            filled = _table(first, rows, one)
             seeds = len(one["by_seed"])
             lines += [f"`--size {one['size']}`, {seeds} seed{'s' * (seeds != 1)}:", "", filled, ""]
         return "\n".join([head.rstrip(), "", *lines, end])
 
     return BLOCK.sub(made, page)
+
+
+def _table(first: Sequence[str], rows: Sequence[Sequence[str]], one: Mapping[str, Any]) -> str:
+    """The rows and columns of which this entry's size measures something, filled."""
+    known = _numbers(one)
+
+    def empty(cells: Iterable[str]) -> bool:
+        names = [name for cell in cells for _, name, _ in PLACE.findall(cell)]
+        return bool(names) and all(known.get(name) is None for name in names)
+
+    rows = [row for row in rows if not empty(row)]
+    columns = [column for column in range(len(first)) if not empty(row[column] for row in rows)]
+    shown = [first, ["---"] * len(first), *rows]
+    lines = ["|".join(["", *(row[column] for column in columns), ""]) for row in shown]
+    return PLACE.sub(partial(_number, one), "\n".join(lines))
 
 
 def _numbers(one: Mapping[str, Any]) -> dict[str, float | None]:
