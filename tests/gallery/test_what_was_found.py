@@ -14,15 +14,20 @@ from heedful.gallery import ENTRIES, entry
 from heedful.gallery.pages import BLOCK, fill_gallery, read_written
 
 DOCS = Path(__file__).parents[2] / "docs"
-WRITTEN = {path.stem: json.loads(path.read_text()) for path in (DOCS / "results" / "gallery").glob("*.json")}
+RESULTS = DOCS / "results" / "gallery"
+WRITTEN = {path.stem: json.loads(path.read_text()) for path in RESULTS.glob("*.json")}
+FULL = {path.stem: json.loads(path.read_text()) for path in (RESULTS / "full").glob("*.json")}
 NUMBER = r"−?\d+(?:\.\d+)?"
 
 
-@pytest.mark.parametrize("name", [name for name, found in WRITTEN.items() if len(found["by_seed"]) == 3])
-def test_the_table_of_what_was_found_has_the_written_numbers(name):
+@pytest.mark.parametrize(
+    "found", [*WRITTEN.values(), *FULL.values()], ids=lambda one: one["size"] + one["name"]
+)
+def test_the_tables_of_what_was_found_have_the_written_numbers(found):
     page = (DOCS / "gallery" / "README.md").read_text(encoding="utf-8")
-    row = next(line for line in page.splitlines() if line.startswith(f"| [{name}](") and "[" in line[20:])
-    found, margin = WRITTEN[name], WRITTEN[name]["margin"]
+    table = page.partition(f"With `--size {found['size']}`")[2].partition("\n\n|")[2].partition("\n\n")[0]
+    row = next(line for line in table.splitlines() if line.startswith(f"| [{found['name']}]("))
+    margin = found["margin"]
     _, _, _, figure, baseline, gain, yardstick, said, _ = map(str.strip, row.split("|"))
     low, high = margin["interval"]["low"], margin["interval"]["high"]
     exact = [found["figure"], found["baseline"], margin["value"], low, high, found["yardstick"]["figure"]]
@@ -43,7 +48,7 @@ def test_the_tables_of_each_page_are_made_of_the_written_numbers(name):
     page = (DOCS / "gallery" / f"{name}.md").read_text(encoding="utf-8")
     assert {block[2] for block in BLOCK.finditer(page)} == {name}
     assert page.count("<!-- made:") == len(BLOCK.findall(page))
-    assert fill_gallery(page, read_written(DOCS / "results" / "gallery")) == page
+    assert fill_gallery(page, read_written(RESULTS)) == page
 
 
 PAGE = """Before
