@@ -1,7 +1,8 @@
 """Promises that every model must keep, to be used by the tests of each."""
 
 import signal
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 import torch
 from torch import Tensor
@@ -61,3 +62,19 @@ def _compare(
 def hear_ctrl_c() -> None:
     """For a child process: heed Ctrl-C even where the tests run in the background, which ignores it."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+@contextmanager
+def at_most(seconds: int) -> Iterator[None]:
+    """End a wait for a pipe that nobody writes to; a thread could not."""
+
+    def wake(*_: object) -> None:
+        raise AssertionError("it waited for a pipe")
+
+    before = signal.signal(signal.SIGALRM, wake)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)

@@ -2,8 +2,6 @@
 
 import json
 import os
-import signal
-from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -29,6 +27,7 @@ from heedful.training.checkpoint import FORMAT, Checkpoint
 from heedful.training.from_corpus import train
 from heedful.training.run import load_run
 from heedful.trials.rankings.own_scores import read_scores
+from promises import at_most
 
 READERS = {
     "recipe.json": lambda path: Store(path.parent, {"a": 1}).check(),
@@ -57,22 +56,6 @@ def test_brackets_without_end_are_one_sentence(tmp_path, name, depth):
         with pytest.raises(UserError) as refused:
             READERS[name](path)
         assert len(str(refused.value)) < 500
-
-
-@contextmanager
-def at_most(seconds):
-    """End a wait for a pipe that nobody writes to; a thread could not."""
-
-    def wake(number, frame):
-        raise AssertionError("it waited for a pipe")
-
-    before = signal.signal(signal.SIGALRM, wake)
-    signal.alarm(seconds)
-    try:
-        yield
-    finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
 
 
 @pytest.mark.parametrize("name", [*READERS, "study.toml", "scores.npy", "weights.safetensors"])

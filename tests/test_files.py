@@ -165,6 +165,16 @@ def test_a_folder_where_a_file_should_go_is_refused(tmp_path):
         pass
 
 
+@pytest.mark.parametrize("through", ["place", "link"])
+def test_a_pipe_or_a_device_is_not_replaced_by_a_file(tmp_path, through):
+    os.mkfifo(tmp_path / "place")
+    (tmp_path / "link").symlink_to("place")
+    with pytest.raises(UserError, match="a pipe or a device"), write_atomically(tmp_path / through):
+        pass
+    assert (tmp_path / "place").is_fifo()
+    assert names(tmp_path) == ["link", "place"]
+
+
 @pytest.mark.parametrize("write", [write_atomically, folder_atomically, locked])
 def test_a_place_that_cannot_be_written_is_said_in_a_sentence(tmp_path, write):
     (tmp_path / "file").write_text("in the way")

@@ -73,7 +73,6 @@ def save_figure(
 ) -> tuple[Path, ...]:
     """Write a figure as STEM.png, STEM.svg and STEM.pdf, as far as asked for, each whole or not at all."""
     stem = Path(stem)
-    stem.parent.mkdir(parents=True, exist_ok=True)
     undated: Any = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
     paths = []
     with styled():

@@ -36,8 +36,7 @@ def write_atomically(path: str | Path, mode: Literal["w", "wb"] = "w") -> Iterat
     if mode not in ("w", "wb"):
         raise ValueError(f"a file is written whole, with mode 'w' or 'wb', not {mode!r}")
     path = Path(os.path.realpath(path))
-    if path.is_dir():
-        raise UserError(f"{path} is a folder, where a file is to be written: choose another name.")
+    check_file(path)
     # Not tempfile.mkstemp: it makes files that only their owner can read, whatever the user's mask says.
     with _temporary(path, partial(Path.touch, exist_ok=False)) as temporary:
         with _said_to_the_user(path):
@@ -93,6 +92,15 @@ def folder_atomically(path: str | Path, *, replacing: bool = False) -> Iterator[
             raise
         finally:
             _take_back(path)
+
+
+def check_file(path: str | Path) -> None:
+    """Refuse a place for a file that is a folder, a pipe or a device: the last two would be replaced."""
+    path = Path(path)
+    if path.is_dir():
+        raise UserError(f"{path} is a folder, where a file is to be written: choose another name.")
+    if path.exists() and not path.is_file():
+        raise UserError(f"{path} is a pipe or a device, where a file is to be written: choose another name.")
 
 
 def regular(path: str | Path) -> Path:

@@ -8,6 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from heedful import __version__
+from heedful.__main__ import main
 from heedful.cli import app
 from heedful.training.presets import PRESETS
 
@@ -150,6 +151,19 @@ def test_a_mistake_is_no_traceback_in_a_real_process(tmp_path):
     assert result.stderr.startswith("heedful: ")
 
 
+def test_ctrl_c_while_the_commands_are_loaded_is_no_traceback(monkeypatch):
+    class Pressed:
+        def find_spec(self, name, *others):
+            if name == "heedful.cli.app":
+                raise KeyboardInterrupt
+
+    monkeypatch.setattr(sys, "meta_path", [Pressed(), *sys.meta_path])
+    monkeypatch.delitem(sys.modules, "heedful.cli.app")
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 130
+
+
 @pytest.mark.parametrize("seed", ["-1", str(2**63)])
 @pytest.mark.parametrize(
     "command",
@@ -187,14 +201,27 @@ def place(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("out", ["taken", "taken/below"])
-@pytest.mark.parametrize("command", WRITERS)
+@pytest.mark.parametrize(
+    "command",
+    [*(f"{one} --out" for one in (*WRITERS, "heads hf:mine texts.csv")), "reproduce sun-lu-fig2 --publish"],
+)
 def test_a_file_in_the_place_of_results_is_refused_before_any_work(command, out, place):
     (place / "taken").write_text("mine")
-    result = run(app, [*command.split(), "--out", out])
+    result = run(app, [*command.split(), out])
     assert result.exit_code == 2
     assert result.stderr == (
         "heedful: taken is no folder, where results are to be written: choose another place.\n"
     )
+    assert [path.name for path in place.iterdir()] == ["taken"]
+
+
+@pytest.mark.parametrize("option", ["--csv", "--latex"])
+def test_a_folder_in_the_place_of_a_table_is_refused_before_any_work(option, place):
+    (place / "taken").mkdir()
+    (place.parent / "study.toml").write_text(f'{STUDY}measures = ["accuracy"]\n')
+    result = run(app, ["sweep", "../study.toml", option, "taken"])
+    assert result.exit_code == 2
+    assert "taken is a folder, where a file is to be written" in result.stderr
     assert [path.name for path in place.iterdir()] == ["taken"]
 
 

@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 import re
 import shutil
 from dataclasses import replace
@@ -18,6 +19,7 @@ from heedful.papers.ledger import COLUMNS, ledger_page, ledger_rows
 from heedful.papers.published_page import BLOCK, PICTURE, _cell, fill_page, shown_pictures
 from heedful.records import Claim, Finding, Interval
 from heedful.study.published import Published, read_published
+from promises import at_most
 
 RESULTS = Path(__file__).parents[2] / "docs" / "results"
 
@@ -205,6 +207,15 @@ def test_a_page_that_is_not_there_is_refused_before_anything_is_written(tmp_path
     assert result.exit_code == 2
     assert "cannot be read" in result.output
     assert not (tmp_path / "out").exists()
+
+
+def test_a_page_that_is_a_pipe_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "page.md")
+    asked = ["ledger", str(RESULTS), "--out", str(tmp_path / "out"), "--page", str(tmp_path / "page.md")]
+    with at_most(60):
+        result = CliRunner().invoke(app, asked)
+    assert result.exit_code == 2
+    assert "no regular file" in result.stderr
 
 
 def test_pictures_of_published_figures_are_put_where_a_page_shows_them_and_no_others(tmp_path):

@@ -21,6 +21,7 @@ from heedful.web.guard import host_name
 from heedful.web.limits import Gate, Overloaded, TooSlow
 from heedful.web.names import names_for, on_this_machine
 from heedful.web.reading import read_texts
+from heedful.web.server import bind
 
 HERE = "http://127.0.0.1:8765"
 
@@ -300,6 +301,11 @@ def test_a_server_answers_to_its_own_address_and_to_no_name_of_somebody_else(hos
     names = names_for(host)
     assert all(name in names for name in answered)
     assert not any(name in names for name in refused)
+
+
+def test_an_empty_address_is_refused_and_does_not_mean_every_address_of_the_machine():
+    with pytest.raises(UserError, match="is empty"):
+        bind("", 0)
 
 
 def test_only_loopback_addresses_are_on_this_machine_alone():

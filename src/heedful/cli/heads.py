@@ -46,12 +46,14 @@ def heads(
     Example: `heedful heads hf:my-classifier reviews.csv --limit 100`
     """
     from heedful.drawing import draw_to
-    from heedful.files import write_atomically
+    from heedful.files import check_folder, write_atomically
     from heedful.study.heads_figure import CLEAR, draw_heads
     from heedful.training.opening import is_of_hub, open_model
     from heedful.trials.heads import HeadRows, check_heads, head_grid, head_rows
     from heedful.trials.stream import sample_rows
 
+    folder = out or Path("heads") / Path(model.removeprefix("hf:")).name
+    check_folder(folder)
     name = model if is_of_hub(model) or (Path(model) / "settings.toml").exists() else f"hf:{model}"
     texts = _texts(data, text=text, text_pair=text_pair, data_dir=data_dir)
     subject = check_heads(open_model(name, device=device, asked=asked))
@@ -64,7 +66,6 @@ def heads(
             advance(len(some))
     grid = head_grid(HeadRows.joined(parts), seed=seed)
     frame = grid.to_frame()
-    folder = out or Path("heads") / Path(name.removeprefix("hf:")).name
     with write_atomically(folder / "heads.csv") as file:
         frame.to_csv(file, index=False)
     figure, _ = draw_to(folder / "heads", draw_heads, frame, grid.texts)

@@ -8,6 +8,7 @@ import typer
 from heedful.cli.options import AsJson
 from heedful.cli.output import print_json, print_table, say
 from heedful.errors import UserError
+from heedful.files import regular, write_atomically
 
 SCHEMA = 1
 
@@ -31,7 +32,6 @@ def ledger(
 
     Example: `heedful ledger docs/results --latex`
     """
-    from heedful.files import write_atomically
     from heedful.gallery.pages import fill_gallery, read_written
     from heedful.papers.ledger import PAGE, make_ledger
     from heedful.papers.published_page import fill_page, shown_pictures
@@ -64,6 +64,6 @@ def ledger(
 
 def _text(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
+        return regular(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"The page {path} cannot be read ({error}): name a text file.") from None

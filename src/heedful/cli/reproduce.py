@@ -53,6 +53,7 @@ def reproduce(
     Example: `heedful reproduce sun-lu-fig2 --quick`, or `heedful reproduce serrano-smith`
     """
     from heedful.errors import UserError
+    from heedful.files import check_folder
     from heedful.papers import FILES, experiment, find_experiments
     from heedful.study.experiment import reproduce as run_experiment
     from heedful.study.published import publish as write_published
@@ -61,8 +62,12 @@ def reproduce(
     if name is None:
         _list([experiment(one) for one in FILES], as_json)
         return
-    if publish is not None and quick:
-        raise UserError("A quick run is no result, so it is not published: leave out --quick or --publish.")
+    if publish is not None:
+        if quick:
+            raise UserError(
+                "A quick run is no result, so it is not published: leave out --quick or --publish."
+            )
+        check_folder(publish)
     wanted = find_experiments(name)
     bench = Bench(
         out,

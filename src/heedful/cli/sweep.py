@@ -51,6 +51,7 @@ def sweep(
     Example: `heedful sweep examples/scale.toml`, then
     `heedful sweep examples/scale.toml --sql "select scale, avg(test_accuracy) from records group by scale"`
     """
+    from heedful.files import check_file
     from heedful.records import query
     from heedful.study import load_study, run_study
     from heedful.study.cells import RECORDS
@@ -59,6 +60,8 @@ def sweep(
     folder = out or default_folder(grid.name)
     if (csv or latex) and not grid.measures:
         raise UserError(f'There is no table without measures: write measures = ["accuracy"] into {study}.')
+    for path in filter(None, (csv, latex)):
+        check_file(path)
     if plan:
         _plan(grid, folder, as_json, workers=workers, scheduler=scheduler, data_dir=data_dir)
         return

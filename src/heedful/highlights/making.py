@@ -22,6 +22,7 @@ from heedful.auditing.audited import digest_of
 from heedful.auditing.result import Audit
 from heedful.data.batches import plan_batches
 from heedful.errors import UserError, check_seed, choose_from
+from heedful.files import check_file
 from heedful.highlights.choosing import (
     Choice,
     called,
@@ -135,8 +136,7 @@ def highlight_files(
     """The same into files, which may be larger than memory; what is done stays if it is stopped."""
     for path in outs:
         ending_of(path)
-        if path.is_dir():
-            raise UserError(f"{path} is a folder, where a file is to be written: choose another name.")
+        check_file(path)
     if not outs:
         raise UserError("Highlights need a file to go to: name one with --out, such as page.html.")
     opened = open_any(model, device=device, asked=asked)

@@ -79,7 +79,6 @@ def make_ledger(results: str | Path, out: str | Path, *, latex: bool = False) ->
         by_name.setdefault(one.name, []).append(one)
     for name, parts in by_name.items():
         tables = joined(parts)
-        (out / name).mkdir(parents=True, exist_ok=True)
         for title, table in tables.items():
             with write_atomically(out / name / f"{title}.csv") as file:
                 table.to_csv(file, index=False, lineterminator="\n")

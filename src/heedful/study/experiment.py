@@ -64,7 +64,6 @@ class Reproduction:
     def save(self, folder: str | Path) -> "Reproduction":
         """Write tables as Parquet and CSV, and the claims as JSON; the JSON last."""
         folder = Path(folder)
-        folder.mkdir(parents=True, exist_ok=True)
         for name, table in self.tables.items():
             with write_atomically(folder / f"{name}.parquet", "wb") as file:
                 table.to_parquet(file, index=False)

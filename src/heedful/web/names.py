@@ -23,7 +23,7 @@ class AnyAddress(Container[str]):
 def names_for(host: str) -> Container[str]:
     """What a server that listens at `host` answers to; one that listens at all addresses, to any of them."""
     address = _address(host)
-    if host == "" or (address is not None and address.is_unspecified):
+    if address is not None and address.is_unspecified:
         return AnyAddress()
     return LOOPBACK | {host.lower()} | ({str(address)} if address else frozenset())
 

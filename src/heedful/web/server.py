@@ -147,7 +147,12 @@ def create_app(
 
 
 def bind(host: str, port: int) -> socket.socket:
-    """A socket at this address, made before anything is promised; one that cannot be had is refused."""
+    """A socket at this address, made before anything is promised; one that cannot be had is refused.
+
+    So is no address at all, by which a system understands every one of its own, for all to reach.
+    """
+    if not host:
+        raise UserError("The address to listen at (--host) is empty: name one, such as 127.0.0.1.")
     try:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         listening = socket.create_server((host, port), family=family)
