@@ -85,6 +85,33 @@ def test_a_class_that_no_word_decides_is_named(visit, tmp_path):
     assert page.locator("#words select option").all_inner_texts() == ["all", "HAM", "SPAM", "neutral"]
 
 
+def test_paint_against_the_decision_of_one_class_is_said_and_stands_in_its_table(visit, tmp_path):
+    audit = write_audit(tmp_path)
+    verdict, said = (
+        audit["verdict"],
+        "56 % [52, 60] of its paint lies on words that speak against the decision.",
+    )
+    verdict["reasons"] = [
+        "44 % [41, 47] of its paint lies on words that matter; …",
+        f"For texts decided “positive”: {said}",
+    ]
+    page = visit(written(tmp_path, audit))
+    # No class has the number here, so there is no column for it.
+    table = page.get_by_role("region", name="Reading by decided class")
+    assert table.get_by_role("button", name="against").count() == 0
+    # It is another reason than that of all texts, which is about paint too.
+    reasons = page.locator("#verdict .reasons").inner_text()
+    assert said in reasons
+    assert "paint against the decision" in reasons
+    verdict["classes"][1]["against"] = {**verdict["classes"][1]["paint"], "value": 0.5623}
+    page = visit(written(tmp_path, audit))
+    table = page.get_by_role("region", name="Reading by decided class")
+    assert table.get_by_role("button", name="paint against the decision").count() == 1
+    rows = table.locator("tbody tr")
+    assert "56\u00a0%" in rows.nth(1).locator("td").last.inner_text()
+    assert rows.nth(0).locator("td").last.inner_text() == ""
+
+
 def test_the_example_is_the_stored_text_whose_maps_differ_most(visit, tmp_path):
     audit = write_audit(tmp_path)
     page = visit(write_page(tmp_path).as_uri())

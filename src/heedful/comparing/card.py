@@ -87,6 +87,7 @@ def _section(audit: Audit) -> list[str]:
         (f"{_plain(shown)} predicts, as a share of the best map", verdict.skill),
         ("share of its paint on words that matter", verdict.paint),
         ("share of texts whose strongest word matters", verdict.first),
+        ("share of its paint on words that speak against the decision", verdict.against),
     )
     lines += [_row(name, finding) for name, finding in numbers if finding is not None]
     better = verdict.instead

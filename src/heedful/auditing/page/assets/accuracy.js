@@ -29,7 +29,8 @@ function readingsTable(title, first, readings) {
     ["heat-map skill", "skill"],
     ["paint on words that matter", "paint"],
     ["strongest word matters", "first"],
-  ];
+    ["paint against the decision", "against"],
+  ].filter(([, key]) => readings.some((one) => one[key]));
   const told = readings.some((one) => one.why);
   const columns = [first, "texts", "reading", ...measures.map(([label]) => label), ...(told ? ["why"] : [])];
   const reads = (one) => (one.default ? "no word decides it" : one.reading);

@@ -29,6 +29,12 @@ const TERMS = {
     "In how many texts the most strongly painted word is one that matters, texts counted by their effects.",
     "Precision at 1; the pointing game (Zhang et al., 2016).",
   ],
+  against: [
+    "paint against the decision",
+    "The share of the paint on words that surely speak against what is decided. Where a map has no minus, readers take " +
+      "them for reasons.",
+    "Negative contributions in an unsigned attribution.",
+  ],
   linear: [
     "what any map can show",
     "The share of what deletions do that is a sum over words. The rest is words acting together, which no shades can tell.",

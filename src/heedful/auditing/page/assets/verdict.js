@@ -57,7 +57,8 @@ function showVerdict({ audit, notes }) {
 // Which terms a sentence of the rule speaks of.
 const SPEAKS = [
   ["skill", /predicts/, "heat-map skill"],
-  ["paint", /of its paint/, "paint on words that matter"],
+  ["paint", /words that matter/, "paint on words that matter"],
+  ["against", /speak against/, "paint against the decision"],
   ["first", /strongest word/, "strongest word matters"],
 ];
 const termsIn = (sentence) => SPEAKS.filter(([, pattern]) => pattern.test(sentence)).map(([key]) => key);
