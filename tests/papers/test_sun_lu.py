@@ -401,3 +401,26 @@ def test_inequalities_hold_if_they_do_for_most_pairs():
 def test_a_corpus_that_an_experiment_is_not_about_is_refused(tmp_path):
     with pytest.raises(UserError, match="sst"):
         experiment("sun-lu-fig4").measure(Bench(tmp_path, corpora=("imdb",)))
+
+
+def test_the_lstm_on_imdb_has_as_many_steps_as_on_sst(monkeypatch, tmp_path):
+    asked = {}
+
+    def on_corpus(bench, corpus, *measures, models, scales, seeds, **settings):
+        asked[corpus, *models] = settings
+        rows = [
+            {"corpus": corpus, "model": models[0], "scale": scale, "seed": seed, "epoch": 2, "epochs": 3}
+            | {"dev_accuracy": 0.7, "test_accuracy": 0.75, "texts": 4, "seconds": 1.0, "hits": [1, 0, 1, 1]}
+            for scale in scales
+            for seed in seeds
+        ]
+        return pd.DataFrame(rows)
+
+    monkeypatch.setattr(accuracies.trainings, "on_corpus", on_corpus)
+    tables = accuracies.measure(Bench(tmp_path))
+    assert asked.pop(("imdb", "dp-l")) == {"epochs": 15}
+    assert len(asked) == 15
+    assert not any(asked.values())
+    assert len(tables["runs"]) == 4 * 4 * 7 * 5
+    accuracies.measure(Bench(tmp_path, quick=True, corpora=("imdb",), models=("dp-l",)))
+    assert asked["imdb", "dp-l"] == {}  # quick has fewer already
