@@ -4,11 +4,14 @@ import copy
 import errno
 import gzip
 import os
+import tempfile
 
 import numpy as np
 import pandas as pd
 import pytest
+from typer.testing import CliRunner
 
+from heedful.cli import app
 from heedful.data import EncodedTexts, Vocabulary, load_data, outgrowing, summarise
 from heedful.data.encoded import encode_texts
 from heedful.data.outgrowing import GrowingArray, GrowingTexts, StoredTexts, take_texts
@@ -123,6 +126,20 @@ def test_a_full_disk_is_said(small_memory, monkeypatch):
         grown()
     with pytest.raises(UserError, match=r"No space left on device.*TMPDIR"):
         GrowingArray("<i8").append(np.arange(50))
+
+
+def test_no_folder_for_temporary_files_is_said(monkeypatch):
+    def none():
+        raise FileNotFoundError(errno.ENOENT, "No usable temporary directory found in ['/tmp']")
+
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    monkeypatch.setattr(tempfile, "_get_default_tempdir", none)
+    with pytest.raises(UserError, match=r"No usable temporary directory found.*TMPDIR"):
+        outgrowing.NamelessFile()
+    result = CliRunner().invoke(app, ["bench", "fuzz", "--cases", "1"])
+    assert result.exit_code == 2
+    assert result.stderr.startswith("heedful: No usable temporary directory found")
+    assert "TMPDIR" in result.stderr
 
 
 def test_a_packed_table_that_does_not_fit_where_it_is_unpacked_is_said(tmp_path, monkeypatch):

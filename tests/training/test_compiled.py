@@ -1,5 +1,7 @@
 """The compiled learner against its oracles: the torch closed forms, and torch's own optimisers."""
 
+import sys
+
 import numpy as np
 import pytest
 import torch
@@ -9,7 +11,7 @@ from heedful.errors import UserError
 from heedful.models.gradients import occurrences
 from heedful.training.closed import FAMILIES as GRADIENTS
 from heedful.training.closed import ClosedForm, flat_texts
-from heedful.training.compiled import FAMILIES, CompiledForm, is_compiled, warm_up
+from heedful.training.compiled import FAMILIES, CompiledForm, imported, is_compiled, warm_up
 
 VOCABULARY, WIDTH, INNER, SCALE = 29, 7, 11, 1.7
 SHAPES = [
@@ -268,3 +270,15 @@ def test_the_state_of_another_model_is_refused():
 def test_warming_up_compiles_the_kernel(family):
     warm_up(family)
     assert is_compiled(family)
+
+
+@pytest.mark.parametrize("kernel", ["heedful.training.kernel", "heedful.trials.erasure.kernel"])
+def test_no_folder_for_compiled_loops_is_said(monkeypatch, kernel):
+    from numba.core.caching import CompileResultCacheImpl
+
+    monkeypatch.setattr(CompileResultCacheImpl, "_locator_classes", [])
+    monkeypatch.delitem(sys.modules, kernel, raising=False)
+    imported.cache_clear()
+    with pytest.raises(UserError, match="NUMBA_CACHE_DIR"):
+        imported(kernel)
+    imported.cache_clear()

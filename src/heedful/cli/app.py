@@ -105,6 +105,8 @@ class Commands(TyperGroup):
             with _doubts_said(), _cut():
                 return super().invoke(ctx)
         except OSError as error:
+            if "No usable temporary directory" in str(error):  # as Python says it, to whoever asks first
+                self._refuse(UserError(f"{error.strerror}: name one that can be written with TMPDIR."))
             if error.errno not in _NAMES or error.filename is None:
                 raise
             name = os.fsdecode(error.filename)[:200]

@@ -183,7 +183,8 @@ def _said() -> Iterator[None]:
     try:
         yield
     except OSError as error:
+        where = f", {tempfile.tempdir}" if tempfile.tempdir else ""  # there may be none
         raise UserError(
-            f"The texts do not fit into the folder for temporary files, {tempfile.gettempdir()} "
-            f"({error.strerror or error}): make room there, or name another folder with TMPDIR."
+            f"The texts do not fit into the folder for temporary files{where} ({error.strerror or error}): "
+            "make room there, or name another folder with TMPDIR."
         ) from error

@@ -9,7 +9,10 @@ classes, B texts of a batch, N occurrences in it.
 
 import importlib.util
 from collections.abc import Mapping
+from functools import cache
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -169,7 +172,7 @@ def is_compiled(family: str = "dp") -> bool:
     step = getattr(_kernel(), FAMILIES[family])
     if step.signatures:
         return True
-    written = Path(_kernel().__file__).stat().st_mtime
+    written = Path(str(_kernel().__file__)).stat().st_mtime
     kept = Path(step.stats.cache_path).glob(f"kernel.{FAMILIES[family]}-*.nbi")
     return any(index.stat().st_mtime >= written for index in kept)
 
@@ -184,11 +187,28 @@ def warm_up(family: str = "dp") -> None:
     learner.step(np.zeros(1, np.int32), np.array([0, 1]), np.zeros(1, np.int64), np.zeros(1, np.int64))
 
 
-def _kernel() -> Any:
-    if not available():
-        raise MissingExtra("The compiled training kernel", "fast")
-    from heedful.training import kernel
+@cache
+def imported(name: str) -> ModuleType | None:
+    """This module of ours with compiled loops, or None where it lacks numba."""
+    try:
+        return import_module(name)
+    except ModuleNotFoundError as missing:
+        if missing.name != "numba":
+            raise
+        return None
+    except RuntimeError as error:  # it is written beside the module, or else into the user's home
+        if "cannot cache" not in str(error):
+            raise
+        raise UserError(
+            "There is no folder in which compiled loops can be kept: name one that can be written in the "
+            "variable NUMBA_CACHE_DIR."
+        ) from error
 
+
+def _kernel() -> ModuleType:
+    kernel = imported("heedful.training.kernel")
+    if kernel is None:
+        raise MissingExtra("The compiled training kernel", "fast")
     return kernel
 
 

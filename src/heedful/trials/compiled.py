@@ -3,9 +3,9 @@
 Nothing but time depends on which it is: the array versions give the same answers, and are the tests' oracle.
 """
 
-from functools import cache
-from importlib import import_module
 from types import ModuleType
+
+from heedful.training.compiled import imported
 
 LEAST = 100_000  # token logits below which torch takes a few milliseconds at most
 LEAST_PAIRS = 50_000  # pairs of tokens below which NumPy does
@@ -19,14 +19,3 @@ def kernel(numbers: int) -> ModuleType | None:
 def compiled_pairs(pairs: int) -> ModuleType | None:
     """The loops over pairs of tokens, for work on so many of them."""
     return imported("heedful.trials.agreement.pairs_kernel") if pairs >= LEAST_PAIRS else None
-
-
-@cache
-def imported(name: str) -> ModuleType | None:
-    """This module of ours, or None where it lacks numba."""
-    try:
-        return import_module(name)
-    except ModuleNotFoundError as missing:
-        if missing.name != "numba":
-            raise
-        return None
