@@ -158,6 +158,25 @@ def test_the_skill_says_what_the_verdict_rests_on():
     assert foretells.figure(found, rows) is not None
 
 
+def test_regressions_are_told_with_lent_and_with_their_own_signs():
+    found = answered(rows_of(fitted_told_lime=0.5, fitted_signed_lime=0.25))
+    assert [(one.name, one.value) for one in found.evidence[-2:]] == [
+        ("heat-map skill", 0.5), ("signed heat-map skill", 0.25),
+    ]  # fmt: skip
+
+
+def test_what_attention_does_speaks_for_no_other_map():
+    answer = needed.QUESTION.said("yes", "It is.", "So.")
+    beside = needed.QUESTION.beside(answer, "LIME")
+    assert (beside.question, beside.good) == (needed.QUESTION.of_attention, None)
+    assert beside.answer == (
+        "It is. This was measured of the model's attention, not of what is judged here (LIME)."
+    )
+    unasked = needed.QUESTION.not_asked("No run.")
+    assert needed.QUESTION.beside(unasked, "LIME").answer == "No run."
+    assert foretells.QUESTION.beside(answer, "LIME") is answer
+
+
 @pytest.mark.parametrize(
     ("told", "outcome", "said", "good"), [(0.5, "unsure", "In part.", None), (-1.0, "no", "No.", False)]
 )

@@ -57,6 +57,15 @@ def test_a_map_is_compared_only_where_all_words_are_still_there():
     assert found["kept_case"].tolist() == [1, 0, 1]
 
 
+def test_a_map_of_a_text_too_long_for_it_is_compared_with_nothing():
+    mask = torch.ones(2, 2, dtype=torch.bool)
+    scores, decided = torch.tensor([[0.1, 0.7], [0.6, 0.4]]), torch.tensor([0, 1])
+    whole = Painted(scores, mask, decided)
+    cut = Painted(scores.masked_fill(torch.tensor([[True], [False]]), torch.nan), mask, decided)
+    for own, other in ((whole, cut), (cut, whole)):
+        assert np.isnan(compared(own, other, "case")["top_case"]).tolist() == [True, False]
+
+
 def _deletions(effects: torch.Tensor, noise: float, *, times: int = 4) -> Deletions:
     draw = torch.Generator().manual_seed(0)
     count, many = len(effects), times * HALVES * PARTS * len(CHANCES)

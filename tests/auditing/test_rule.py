@@ -508,6 +508,14 @@ def test_wide_intervals_are_neither_faithful_nor_wrong():
     assert not found.settled
 
 
+def test_what_falls_short_is_settled_only_if_it_is_surely_not_wrong():
+    short = of_map(first=0.625)
+    assert read(rows_of(**short)).settled
+    told = np.random.default_rng(1).choice([-2.0, 3.0], 64)
+    found = read(rows_of(**short, **of_map(told=told)))
+    assert (found.reading, found.settled) == (CARE, False)
+
+
 def test_worse_evidence_never_reads_better():
     """All steps down in one number, at many values of the others."""
     values = {"told": (-0.5, 0.125, 0.5, 0.75, 1.0), "paint": (0.25, 0.625, 1.0), "first": (0.25, 0.75, 1.0)}

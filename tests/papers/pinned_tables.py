@@ -369,13 +369,31 @@ def contextual_tables():
     runs = pd.DataFrame(
         [
             {"model": model, "seed": seed, "test_accuracy": accuracy + 0.003 * seed**2, "texts": 307 - seed,
-             "error": 0.01 + 0.001 * seed}
-            for model, accuracy in (("dp", 0.8), (contextual.MINILM, 0.85))
+             "error": error + 0.001 * seed}
+            for model, accuracy, error in (("dp", 0.8, 0.07), (contextual.MINILM, 0.85, 0.01))
             for seed in (2, 0, 1)
         ]
     )  # fmt: skip
     runs.loc[1, "test_accuracy"] += 0.004
     return {"words": words, "runs": runs}
+
+
+def spread(table, column):
+    """Two seeds of which one loses all attention to polar words over the encoder, and one loses a little."""
+    own = table[table["seed"] < 2].reset_index(drop=True)
+    return own.assign(**{column: draw(11).uniform(-0.9, 0.9, len(own))})
+
+
+def two_far_seeds():
+    """Two seeds, of which one loses all attention to polar words over the encoder and one a little."""
+    tables = contextual_tables()
+    words = tables["words"][tables["words"]["seed"] < 2]
+    lost = (words["model"] != "dp") & (words["type"] != "neutral") & (words["seed"] == 0)
+    return {**tables, "words": words.assign(attention=words["attention"] - 20.0 * lost)}
+
+
+def only(tables, *scales):
+    return {name: table[table["scale"].isin(scales)] for name, table in tables.items()}
 
 
 def effects_found():
@@ -384,8 +402,9 @@ def effects_found():
     ties = one.assign(attention=one["attention"].round())
     sure = made.words(seeds=3, lift=(90.0, 90.0))
     found = []
+    few = made.words(seeds=1, lift=(1.0, 1.0)).groupby("type").head(5)
     fewer = three[(three["seed"] != 1) | (three["word"] != "neutral3")]
-    for words in (one, three, ties, sure, fewer, made.words(seeds=2, lift=(0.3, -0.2), seed=4)):
+    for words in (one, three, ties, sure, fewer, made.words(seeds=2, lift=(0.3, -0.2), seed=4), few):
         for statistic in (
             effects.above("attention", ("positive", "negative"), ("neutral",)),
             effects.above("polarity", ("negative",), ("neutral",)),
@@ -518,6 +537,7 @@ def cases():
         "adversarial, never alike": lambda: adversarial.claims(curve((0.9, 0.8), 0.5)),
         "adversarial, no seeds": lambda: adversarial.claims(curve((0.01, 0.02), 0.5, others=0)),
         "adversarial, one seed": lambda: adversarial.claims(curve((0.01, 0.02), 0.5, others=1)),
+        "adversarial, one seed, found": lambda: adversarial.findings(curve((0.01, 0.02), 0.5, others=1)),
         "adversarial, bound": lambda: adversarial.claims(curve((0.06, 0.07), 0.3, how="lower bound")),
         "adversarial, nearer": lambda: adversarial.claims(curve((0.01, 0.02), 0.68, posthoc=0.05)),
         "adversarial, nothing in common": lambda: adversarial.claims(apart()),
@@ -594,7 +614,12 @@ def cases():
             *beside_printed((-0.2, 1.0, 3.0), (0.0, 0.0, 0.0), (-1.0, 0.0, 1.0)),
             *beside_printed((-math.inf, 0.5, math.inf), (0.5, 0.5, 0.5), (-0.5, -0.5, -0.5)),
         ],
+        "accuracies, two scales": lambda: [
+            *accuracies.claims(only(made.accuracies(), 10.0, 10000.0)),
+            *accuracies.claims(only(made.accuracies(), 0.001, 10.0)),
+        ],
         "contextual": lambda: contextual.claims(contextual_tables()),
+        "contextual, at the ends": lambda: contextual.claims(two_far_seeds()),
         "effects": effects_found,
         "human": lambda: human.claims(judged()),
         "human, two seeds": lambda: human.claims(
@@ -602,6 +627,9 @@ def cases():
         ),
         "human, one seed": lambda: human.claims(
             {"correlations": uneven(judged()["correlations"].query("seed == 1"), "count")}
+        ),
+        "human, at the ends": lambda: human.claims(
+            {"correlations": spread(judged()["correlations"], "correlation")}
         ),
         "inequalities": lambda: inequalities.claims({"shares": made.shares()}),
         "inequalities, uneven": lambda: inequalities.claims({"shares": uneven(shares, "count")}),
@@ -628,6 +656,7 @@ def cases():
                 )
             }
         ),
+        "vectors, at the ends": lambda: vectors.claims({"lifts": spread(lifts.iloc[::-1], "polarity near")}),
         "weights": lambda: weights.claims({"words": made.weights(seeds=3), "text": made.text(seeds=3)}),
         "weights, by number": lambda: weights.claims(
             {

@@ -359,7 +359,7 @@ def test_a_set_that_is_not_smallest_is_found_out(monkeypatch):
 
 def test_every_table_and_figure_of_the_paper_is_there():
     names = {name.removeprefix("serrano-smith-") for name in PAPERS["serrano-smith"]}
-    assert names == {"table2", "table3", "exact", *(f"fig{number}" for number in range(3, 14))}
+    assert names == {"table2", "table3", "exact", "limits", *(f"fig{number}" for number in range(3, 14))}
 
 
 def test_forms_that_have_nothing_to_show_are_left_out():

@@ -112,6 +112,7 @@ def test_what_one_training_decides_it_decides_of_this_run(trained, seeds, kind, 
 def test_a_claim_survives_a_dictionary_and_a_file(tmp_path):
     made = claim(effect(1, 3))
     assert Claim.from_dict(made.to_dict()) == made
+    assert made.to_dict()["schema_version"] == 1  # what is on people's disks
     assert Claim.load(made.save(tmp_path / "claim.json")) == made
 
 

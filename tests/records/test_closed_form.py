@@ -6,6 +6,7 @@ import scipy.stats
 
 from heedful.errors import UserError
 from heedful.records import benjamini_hochberg, mcnemar_exact, seeds_interval, wilson_interval
+from heedful.records.interval import share_of
 
 
 @pytest.mark.parametrize(("successes", "count"), [(0, 7), (7, 7), (3, 11), (410, 872), (1, 25_000)])
@@ -25,6 +26,12 @@ def test_a_share_of_none_or_all_ends_exactly_at_the_edge():
     for count in range(1, 200):  # plain rounding misses the edge at most of these
         assert wilson_interval(0, count).low == 0
         assert wilson_interval(count, count).high == 1
+
+
+def test_a_share_has_its_value_and_wilsons_interval():
+    found = share_of([True, False, True, True])
+    assert found.value == 0.75
+    assert found.interval == wilson_interval(3, 4)
 
 
 def test_a_share_of_nothing_may_be_anything():

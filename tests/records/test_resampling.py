@@ -171,6 +171,9 @@ def test_what_does_not_fit_is_refused_in_a_sentence():
         bootstrap_interval([1, 2], level=95)
     with pytest.raises(UserError, match="at least one resample"):
         bootstrap_interval([1, 2], resamples=0)
+    for shape in ((2, 0), (2, 1, 1)):
+        with pytest.raises(UserError, match="needs shape"):
+            ratio_of_means(np.ones(shape), np.ones(2))
     with pytest.raises(UserError, match="one number per instance"):
         bootstrap_interval([[1, 2], [3, 4]])
     with pytest.raises(UserError, match="one number for each of"):
