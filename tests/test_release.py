@@ -18,6 +18,14 @@ def test_the_citation_has_the_version_of_the_package():
     assert cited[1] == heedful.__version__
 
 
+def test_the_citation_has_the_date_of_the_changelogs_first_release():
+    cited = re.search(r"^date-released: (.+)$", (ROOT / "CITATION.cff").read_text("utf-8"), re.MULTILINE)
+    told = re.search(r"^## [\d.]+ \((.+)\)$", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE)
+    assert cited is not None
+    assert told is not None
+    assert cited[1] == told[1]
+
+
 def test_the_package_takes_its_version_from_the_code():
     written = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     assert 'version = { attr = "heedful.__version__" }' in written
