@@ -189,10 +189,9 @@ class Scored:
         )
 
     def _finding(self, found: Estimate, name: str, called: str, measured: str = MEASURED) -> Finding:
-        return Finding(
+        return Finding.of(
             called,
-            found.value,
-            interval=found.interval,
+            found,
             count=len(self),
             measured=measured,
             better="higher",

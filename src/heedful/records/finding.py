@@ -82,6 +82,11 @@ class Finding:
         put(self, "coordinates", {key: _scalar(key, value) for key, value in self.coordinates.items()})
         self._check_columns()
 
+    @classmethod
+    def of(cls, name: str, estimate: Estimate, **about: Any) -> Self:
+        """An estimate as a finding: its value and its interval."""
+        return cls(name, estimate.value, interval=estimate.interval, **about)
+
     def _check_columns(self) -> None:
         # DuckDB's column names do not know upper from lower case.
         taken = {column.lower() for column in (*COLUMNS, *self._baseline_columns())}

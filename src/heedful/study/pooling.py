@@ -147,10 +147,9 @@ def _finding(
 ) -> Finding:
     own = rows.dropna(subset=[column])
     seeds = own["seed"].nunique()
-    return Finding(
+    return Finding.of(
         name,
-        found.value,
-        interval=found.interval,
+        found,
         count=own["instance"].nunique(),
         seeds=seeds,
         measured=measured + (f"; mean over {seeds} seeds, crossed with texts" if seeds > 1 else ""),

@@ -227,10 +227,9 @@ def pairs_finding(
         values = values - own[[than]].to_numpy()
     mean = pairs_mean(values, within=within)
     left_out = len(table) - len(own)
-    return Finding(
+    return Finding.of(
         name,
-        mean.value,
-        interval=mean.interval,
+        mean,
         count=len(own),
         seeds=seeds,
         measured=f"{measured}; a seed is left out at a time, crossed with texts"

@@ -39,13 +39,13 @@ if TYPE_CHECKING:
     from heedful.trials.erasure.search import Shifts as Shifts
     from heedful.trials.erasure.search import beam_flips as beam_flips
     from heedful.trials.erasure.search import small_shifts as small_shifts
+    from heedful.trials.erasure.single import FlipTable as FlipTable
+    from heedful.trials.erasure.single import GapBins as GapBins
     from heedful.trials.erasure.single import SingleErasures as SingleErasures
+    from heedful.trials.erasure.single import flip_table as flip_table
+    from heedful.trials.erasure.single import js_by_weight_gap as js_by_weight_gap
     from heedful.trials.erasure.single import single_erasures as single_erasures
-    from heedful.trials.erasure.single_findings import FlipTable as FlipTable
-    from heedful.trials.erasure.single_findings import GapBins as GapBins
-    from heedful.trials.erasure.single_findings import flip_table as flip_table
-    from heedful.trials.erasure.single_findings import js_by_weight_gap as js_by_weight_gap
-    from heedful.trials.erasure.single_findings import single_findings as single_findings
+    from heedful.trials.erasure.single import single_findings as single_findings
     from heedful.trials.erasure.skill import word_skill as word_skill
     from heedful.trials.erasure.smallest import Overtakes as Overtakes
     from heedful.trials.erasure.smallest import smallest_flips as smallest_flips

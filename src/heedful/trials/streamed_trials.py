@@ -17,8 +17,7 @@ from heedful.trials.erasure.comparisons import Coordinates, beats, fraction_remo
 from heedful.trials.erasure.faithfulness import MEASURES, faithfulness, other_findings
 from heedful.trials.erasure.optimality import no_short_set, optimal_share, optimality_gap
 from heedful.trials.erasure.search import beam_flips
-from heedful.trials.erasure.single import COLUMNS, SingleErasures, single_erasures
-from heedful.trials.erasure.single_findings import single_findings
+from heedful.trials.erasure.single import COLUMNS, SingleErasures, single_erasures, single_findings
 from heedful.trials.erasure.skill import ONE, ZERO, word_skill
 from heedful.trials.erasure.until_flip import SAMPLES, Erasures, erase
 from heedful.trials.erasure.word_erasures import WordErasures, word_erasures

@@ -175,7 +175,7 @@ def difference_finding(
 ) -> Finding:
     """The mean of the differences, paired over texts."""
     found = paired_difference(own, other, seed=seed)
-    return Finding(name, found.value, interval=found.interval, count=len(own), measured=measured, **more)
+    return Finding.of(name, found, count=len(own), measured=measured, **more)
 
 
 def bars(

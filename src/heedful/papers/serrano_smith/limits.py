@@ -170,10 +170,9 @@ def _class_findings(rows: pd.DataFrame) -> pd.DataFrame:
         ):
             estimate: Estimate = paired_difference(first, second)
             found.append(
-                Finding(
+                Finding.of(
                     name,
-                    estimate.value,
-                    interval=estimate.interval,
+                    estimate,
                     count=len(own),
                     measured=f"{measured}: attention's top item is the one whose erasure lowers a class most",
                     unit="of instances",

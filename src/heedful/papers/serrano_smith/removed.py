@@ -163,9 +163,7 @@ def _box(values: Floats) -> dict[str, float]:
 
 
 def _finding(name: str, found: Estimate, count: int, measured: str, about: dict) -> Finding:
-    return Finding(
-        name, found.value, interval=found.interval, count=count, measured=measured, coordinates=about
-    )
+    return Finding.of(name, found, count=count, measured=measured, coordinates=about)
 
 
 def encoder_claims(tables: Tables) -> Iterator[Claim]:

@@ -122,10 +122,9 @@ def _two_groups(
 def _finding(
     name: str, found: Estimate, count: int, measured: str, about: dict, *, unit: str = ""
 ) -> Finding:
-    return Finding(
+    return Finding.of(
         name,
-        found.value,
-        interval=found.interval,
+        found,
         count=count,
         measured=measured,
         unit=unit,

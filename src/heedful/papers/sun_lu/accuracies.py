@@ -102,7 +102,7 @@ def measure(bench: Bench) -> Tables:
     return {"summary": compared(runs, errors), "runs": runs, "errors": errors}
 
 
-def _fewer_epochs(bench: Bench, corpus: str, model: str) -> dict[str, int]:
+def _fewer_epochs(bench: Bench, corpus: str, model: str) -> dict[str, Any]:
     capped = (corpus, model) in FEWER_EPOCHS and not bench.quick
     return {"epochs": FEWER_EPOCHS[corpus, model]} if capped else {}
 

@@ -177,12 +177,11 @@ def claims(tables: Tables) -> Iterator[Claim]:
 
 def _finding(name: str, found: Estimate, words: pd.DataFrame, *, chance: float = 0.0) -> Finding:
     first = words.iloc[0]
-    return Finding(
+    return Finding.of(
         name,
-        found.value,
+        found,
         count=len(words),
         seeds=int(first["seeds"]),
-        interval=found.interval,
         baselines={"chance": Estimate(chance)},
         measured="Scores of each run from their mean over words; interval over words, for these seeds.",
         coordinates={name: first[name] for name in ("corpus", "model", "scale")},

@@ -16,6 +16,7 @@ neighbours more than from scratch. The control gives each rare word the neighbou
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -40,7 +41,7 @@ from heedful.papers.sun_lu.effects import (
 from heedful.papers.sun_lu.human import human_polarity
 from heedful.papers.sun_lu.measures import all_words, evened, hits, similar_words
 from heedful.papers.sun_lu.trainings import of_measure
-from heedful.records import Claim, Estimate, Finding
+from heedful.records import Claim, Estimate
 from heedful.study.experiment import Experiment, Tables
 from heedful.study.grid import Study
 from heedful.study.workbench import Bench, Measure
@@ -238,15 +239,7 @@ def _gain(
     )
     if beside is not None:
         control = Estimate(float(np.mean(own[beside].to_numpy() - scratch[beside].to_numpy())))
-        effect = Finding(
-            effect.name,
-            effect.value,
-            count=effect.count,
-            measured=effect.measured,
-            interval=effect.interval,
-            seeds=effect.seeds,
-            baselines={"another word's neighbours": control},
-        )
+        effect = replace(effect, baselines={"another word's neighbours": control})
     return Claim.decided(statement, SOURCE, effect=effect, comparison=">", threshold=0)
 
 

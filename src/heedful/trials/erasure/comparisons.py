@@ -117,10 +117,9 @@ def beats(
     where |= {"fewer": int(fewer.sum()), "more": int(more.sum())}
     share = share_of(fewer)
     found = [
-        Finding(
+        Finding.of(
             f"{faster} needs fewer items than {slower}",
-            share.value,
-            interval=share.interval,
+            share,
             count=len(gap),
             unit="of instances",
             coordinates=where,
@@ -133,10 +132,9 @@ def beats(
             {"fewer": fewer, "more": more}, lambda means: means["fewer"] / means["more"], seed=seed
         )
         found.append(
-            Finding(
+            Finding.of(
                 f"{faster} beats {slower}",
-                ratio.value,
-                interval=ratio.interval,
+                ratio,
                 count=len(gap),
                 unit="times as often as vice versa",
                 coordinates=where,
@@ -181,10 +179,9 @@ def by_ranking(
         value = estimate(ranking)
         where = {**(coordinates or {}), "ranking": ranking, **_counts(comparison)}
         found.append(
-            Finding(
+            Finding.of(
                 name,
-                value.value,
-                interval=value.interval,
+                value,
                 count=int(kept.sum()),
                 baselines={null: known for null, known in beside.items() if null != ranking},
                 better=better,

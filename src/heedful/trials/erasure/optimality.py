@@ -100,10 +100,9 @@ def no_short_set(
     long = ((smallest < 0) | (smallest > share * erasures.items))[several]
     found = share_of(long)
     where = {**(coordinates or {}), "share": share, "excluded_alone": int((~several).sum())}
-    return Finding(
+    return Finding.of(
         "no short explanation",
-        found.value,
-        interval=found.interval,
+        found,
         count=len(long),
         unit="of instances",
         coordinates={**where, "never_flipped": int((smallest[several] < 0).sum())},

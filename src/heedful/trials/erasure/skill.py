@@ -117,10 +117,9 @@ def _finding(
     if "shuffled" in erasures.without and ranking != "shuffled":
         beside["shuffled"] = skill_estimate(erasures, "shuffled", rows=rows, **settings)
     listed = ", ".join(f"{100 * share:g}" for share in shares)
-    return Finding(
+    return Finding.of(
         "word skill",
-        skill.value,
-        interval=skill.interval,
+        skill,
         count=int(rows.sum()),
         baselines=beside,
         better="higher",
