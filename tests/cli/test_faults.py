@@ -267,6 +267,32 @@ def test_a_full_terminal_file_is_said(tmp_path):
     assert done.stderr.strip() == "heedful: the output cannot be written (No space left on device)."
 
 
+def without(*numbers):
+    """List the corpora in a process for which these standard streams are closed."""
+    return subprocess.run(
+        [sys.executable, "-m", "heedful", "-v", "data", "list", "--json"],
+        capture_output=True,
+        text=True,
+        preexec_fn=lambda: [os.close(number) for number in numbers],
+    )
+
+
+def test_a_closed_output_is_said_and_closed_remarks_are_not_missed():
+    assert json.loads(without(0, 2).stdout)
+    done = without(0, 1)
+    assert done.returncode == 2
+    assert done.stderr == "heedful: the output cannot be written (Bad file descriptor).\n"
+    assert without(0, 1, 2).returncode == 2
+
+
+def test_what_is_said_where_nothing_can_be_said_is_no_other_end():
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "heedful", "data", "show", "none"], stdout=full, stderr=full, check=False
+        )
+    assert done.returncode == 2
+
+
 def test_what_a_killed_writer_left_is_removed_by_the_next(tmp_path):
     inside = tmp_path / "run" / "deep"
     inside.mkdir(parents=True)

@@ -7,7 +7,7 @@ import threading
 import traceback
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Annotated, Any, NoReturn
 
 import typer
@@ -231,12 +231,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
         finally:
             sys.stdout.flush()
     except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO):
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF):
             raise
         os.dup2(
             os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno()
         )  # or Python tries once more, at its end
-        typer.echo(f"heedful: the output cannot be written ({error.strerror}).", err=True)
+        with suppress(OSError):  # nor can this, perhaps
+            typer.echo(f"heedful: the output cannot be written ({error.strerror}).", err=True)
         raise SystemExit(2) from None
 
 
