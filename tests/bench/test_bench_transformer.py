@@ -11,8 +11,14 @@ pytest.importorskip("transformers", reason="the extra hf is not installed")
 sys.path.insert(0, str(Path(__file__).parents[1] / "models"))
 from tiny_transformers import classifier, make_corpus, stirred, wordpiece
 
-from heedful.bench.transformer import each_out, linear_maps, measure_transformer, padded
-from heedful.models.transformers import TransformerSubject
+from heedful.bench.transformer import (
+    each_out,
+    linear_maps,
+    measure_transformer,
+    padded,
+    with_torchs_products,
+)
+from heedful.models.transformers import TransformerSubject, products
 
 pytestmark = pytest.mark.slow
 
@@ -29,6 +35,22 @@ def test_padded_batches_in_any_order_give_the_same_logits(subject):
     ours = subject.logits(variants)
     for order in (range(len(variants)), range(len(variants))[::-1]):
         torch.testing.assert_close(padded(subject, variants, order), ours, atol=1e-5, rtol=1e-5)
+
+
+def test_the_usual_ways_have_torchs_own_products_and_ours_has_the_faster_ones(subject, monkeypatch):
+    made, product = [], products._product
+    monkeypatch.setattr(products, "_product", lambda *given: made.append(1) or product(*given))
+    monkeypatch.setattr(products, "SMALLEST", 1)
+    monkeypatch.setattr(subject.runner, "onednn", True)
+    variants = each_out(subject.encode(make_corpus().texts[:7]))
+    with torch.no_grad():
+        usual = padded(subject, variants, range(len(variants)))
+        own = with_torchs_products(subject, variants)
+        assert not made
+        ours = subject.logits(variants)
+    assert made
+    for other in (usual, own):
+        torch.testing.assert_close(other, ours, atol=1e-5, rtol=1e-5)
 
 
 def test_the_products_are_those_that_our_way_runs_and_no_more(subject):

@@ -551,8 +551,11 @@ def test_a_piece_of_two_words_is_a_half_of_each():
     ("changes", "said"),
     [
         ({"problem_type": "multi_label_classification"}, "several labels at once: name the one"),
-        ({"problem_type": "regression"}, "name a threshold"),
-        ({"id2label": {0: "much"}, "label2id": {"much": 0}, "num_labels": 1}, "name a threshold"),
+        ({"problem_type": "regression"}, "gives 2 numbers and no class"),
+        (
+            {"id2label": {0: "much"}, "label2id": {"much": 0}, "num_labels": 1},
+            r"name a threshold \(--threshold\)",
+        ),
     ],
 )
 def test_a_head_that_decides_nothing_is_refused_in_a_sentence(tmp_path, changes, said):

@@ -4,14 +4,15 @@ Processor time is compared, so that other work on the machine counts little; two
 
 Every text is read once without each of its words. The usual way pads variants as they come and computes
 weights that nobody asked for; a better one sorts them by length first. Ours reads variants of exactly equal
-length together, with fused attention. Beside them stands the limit, the matrix products alone; and the last
-layer by itself beside full passes that put the same weights in.
+length together, with fused attention, and with oneDNN's products where they are faster, which the usual ways
+do not have; ours without them stands beside. So does the limit, the matrix products alone; and the last layer
+by itself beside full passes that put the same weights in.
 
 Axes: Q variants, L pieces, B texts, R heads.
 """
 
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ from heedful.data.named import load_data
 from heedful.errors import MissingExtra
 from heedful.models.packaged import packaged_folder
 from heedful.models.pretrained import quietly
+from heedful.models.transformers.products import by_onednn
 from heedful.models.transformers.subject import TransformerSubject
 from heedful.models.transformers.tapping import Call, kernel_of
 from heedful.records.wording import in_percent
@@ -45,6 +47,7 @@ class TransformerTimes:
     pieces: int  # of all variants
     padded: float  # as they come, padded, with weights
     by_length: float  # sorted by length, padded, with weights
+    own_products: float  # ours, but with torch's own products, as the two before
     ours: float
     alone: float  # ours, by the clock
     two_threads: float  # and with two threads
@@ -98,8 +101,9 @@ def measure_transformer(
     ways: dict[str, Callable[[], object]] = {
         "padded": keep("padded", lambda: padded(subject, variants, range(len(lengths)))),
         "by_length": keep("by_length", lambda: padded(subject, variants, order)),
+        "own_products": keep("own_products", lambda: with_torchs_products(subject, variants)),
         "ours": keep("ours", lambda: subject.logits(variants)),
-        "products": lambda: products(maps),
+        "products": lambda: products(maps, onednn=subject.runner.onednn),
         "full_passes": lambda: erase_by_passes(subject, some),
         "last_layer": lambda: erase_by_layer(subject, some),
     }
@@ -141,7 +145,7 @@ def padded(subject: TransformerSubject, variants: Batch, order: Sequence[int]) -
     cuts = subject.cut(variants)
     found: Tensor | None = None
     waiting = list(order)
-    with kernel_of(subject.network, "eager"):
+    with kernel_of(subject.network, "eager"), torchs_products(subject):
         while waiting:
             longest, size = 0, 0
             for row in waiting:
@@ -160,6 +164,22 @@ def padded(subject: TransformerSubject, variants: Batch, order: Sequence[int]) -
     return found
 
 
+@contextmanager
+def torchs_products(subject: TransformerSubject) -> Iterator[None]:
+    """While this lasts a transformer is read without oneDNN's products."""
+    before, subject.runner.onednn = subject.runner.onednn, False
+    try:
+        yield
+    finally:
+        subject.runner.onednn = before
+
+
+def with_torchs_products(subject: TransformerSubject, variants: Batch) -> Tensor:
+    """The logits (Q,K) by our way, but for its products."""
+    with torchs_products(subject):
+        return subject.logits(variants)
+
+
 def linear_maps(subject: TransformerSubject, variants: Batch) -> list[tuple[nn.Linear, int]]:
     """The linear maps that our way runs on these variants, and on how many places each."""
     found: list[tuple[nn.Linear, int]] = []
@@ -175,13 +195,14 @@ def linear_maps(subject: TransformerSubject, variants: Batch) -> list[tuple[nn.L
     return found
 
 
-def products(maps: Sequence[tuple[nn.Linear, int]]) -> None:
-    """The matrix products of these linear maps, and nothing else."""
+def products(maps: Sequence[tuple[nn.Linear, int]], *, onednn: bool) -> None:
+    """The matrix products of these linear maps, and nothing else, by the library that ours has them from."""
     inputs: dict[int, Tensor] = {}
     most = max(places for _, places in maps)
-    for layer, places in maps:
-        wide = inputs.setdefault(layer.in_features, layer.weight.new_zeros(most, layer.in_features))
-        torch.mm(wide[:places], layer.weight.T)
+    with by_onednn() if onednn else nullcontext():
+        for layer, places in maps:
+            wide = inputs.setdefault(layer.in_features, layer.weight.new_zeros(most, layer.in_features))
+            nn.functional.linear(wide[:places], layer.weight)
 
 
 def erase_by_layer(subject: TransformerSubject, batch: Batch) -> Tensor:
@@ -227,6 +248,7 @@ def transformer(
         [
             ["padded as they come, with weights", f"{found.padded / found.ours:.2f}"],
             ["sorted by length, padded, with weights", f"{found.by_length / found.ours:.2f}"],
+            ["ours with torch's own products", f"{found.own_products / found.ours:.2f}"],
         ],
     )
     told = (

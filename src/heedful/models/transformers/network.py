@@ -9,6 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from heedful.models.transformers.products import by_onednn
 from heedful.models.transformers.tapping import kernel_of
 from heedful.models.transformers.tasks import Decide
 
@@ -24,7 +25,9 @@ class Runner:
         self._fixed: dict[str, Any] = {"use_cache": False} if "use_cache" in taken else {}
         if not getattr(network.config, "return_dict", True):
             self._fixed["return_dict"] = True
-        self.kernel: str | None = None  # a faster attention, once it has proved to give the same logits
+        # A faster attention, and faster products, once they have proved to give the same logits.
+        self.kernel: str | None = None
+        self.onednn = False
 
     def deciding(self, decide: Decide | None) -> "Runner":
         """The same network, read the same way, for another decision; as its head has it without any."""
@@ -41,7 +44,8 @@ class Runner:
         """What the network gives; its `logits` are (B,K)."""
         ids = inputs["input_ids"]
         mask = {"attention_mask": torch.ones_like(ids)} if "attention_mask" in self.accepts else {}
-        with _any_number_of_texts(self.network.config):
+        products = by_onednn() if self.onednn else nullcontext()
+        with _any_number_of_texts(self.network.config), products:
             read = self.network(**{**mask, **inputs, **self._fixed, **more})
         if self.decide is not None:
             read.logits = self.decide(read.logits)

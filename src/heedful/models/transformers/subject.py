@@ -23,6 +23,7 @@ from heedful.models.transformers.memory import MOST, bytes_of, fits, within
 from heedful.models.transformers.network import Runner
 from heedful.models.transformers.pieces import TOKENS, Cut, Cutter, Group, groups
 from heedful.models.transformers.probing import LOOK, Entry, find_entry, same_logits, shown_attentions
+from heedful.models.transformers.products import by_onednn, gains
 from heedful.models.transformers.remembered import Remembered
 from heedful.models.transformers.tapping import Call, kernel_of
 from heedful.models.transformers.tasks import Decide, check_task
@@ -298,6 +299,7 @@ class TransformerSubject(nn.Module):
         twice = {group.length: group for group in groups([*cuts, *cuts], device=self.device)}
         probes = [group.inputs for group in twice.values()]
         self._probe_reading(probes)
+        self._choose_products(probes)
         self._choose_kernel(probes)
         self._probe_embedding(cuts)
         if not self.tokenizer.is_fast:
@@ -332,6 +334,16 @@ class TransformerSubject(nn.Module):
                     f"The classifier {self.name!r} must give a number for each of {len(self.classes)} "
                     f"classes, but gives {tuple(found.shape)}, or what is no number."
                 )
+
+    @torch.no_grad()
+    def _choose_products(self, probes: Sequence[Mapping[str, Tensor]]) -> None:
+        """Take oneDNN's products where they are faster on this machine, if they give the same logits."""
+        if not gains(self.network):
+            return
+        plain = [self.runner(inputs).logits for inputs in probes]
+        with by_onednn():
+            fast = [self.runner(inputs).logits for inputs in probes]
+        self.runner.onednn = all(map(same_logits, fast, plain))
 
     @torch.no_grad()
     def _choose_kernel(self, probes: Sequence[Mapping[str, Tensor]]) -> None:

@@ -59,7 +59,9 @@ def kernel_of(network: nn.Module, name: str) -> Iterator[None]:
 def _configs(network: nn.Module) -> list[Any]:
     """Every configuration that a part of the network looks at, once."""
     found: dict[int, Any] = {}
-    waiting: list[Any] = [part.config for part in network.modules() if hasattr(part, "config")]
+    # What a part has of its own: a module takes long to say that it has no attribute of a name, and this is
+    # asked twice a pass.
+    waiting: list[Any] = [vars(part)["config"] for part in _parts(network) if "config" in vars(part)]
     while waiting:
         config = waiting.pop()
         if id(config) in found or not hasattr(config, "_attn_implementation_internal"):
@@ -67,3 +69,14 @@ def _configs(network: nn.Module) -> list[Any]:
         found[id(config)] = config
         waiting += [getattr(config, name, None) for name in getattr(config, "sub_configs", {})]
     return list(found.values())
+
+
+def _parts(network: nn.Module) -> Iterator[nn.Module]:
+    """The network and all its parts, each once."""
+    waiting, met = [network], {network}
+    while waiting:
+        part = waiting.pop()
+        yield part
+        new = {one for one in part._modules.values() if one is not None} - met
+        met |= new
+        waiting += new

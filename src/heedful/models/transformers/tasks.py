@@ -22,10 +22,14 @@ def check_task(
             f"The problem_type of {name!r} is {problem!r}: transformers knows {listed(PROBLEMS[1:])}."
         )
     if problem == "regression" or len(classes) == 1:
-        if threshold is None or len(classes) > 1:
+        if len(classes) > 1:
             raise UserError(
-                f"{name!r} gives a number and no class: name a threshold, and it is audited as a decision "
-                "whether the number is above."
+                f"{name!r} gives {len(classes)} numbers and no class, and an audit needs one decision a text."
+            )
+        if threshold is None:
+            raise UserError(
+                f"{name!r} gives a number and no class: name a threshold (--threshold), and it is audited as a "
+                "decision whether the number is above."
             )
         return lambda scores: scores - threshold, (f"up to {threshold:g}", f"above {threshold:g}")
     if threshold is not None:
