@@ -189,3 +189,10 @@ def test_the_eight_natural_calls_of_an_audit(network, tmp_path, small_corpus, ru
     for number, call in enumerate(calls):
         found = call(out=tmp_path / str(number), limit=20, deletions=1)
         assert (found.folder / "index.html").exists()
+
+
+@pytest.mark.parametrize("more", [{"label": "good"}, {"threshold": 0.0}])
+def test_a_prompted_language_model_takes_no_other_way_to_decide(tmp_path, more):
+    asked = Asked(template="{text}\nIt was:", labels=("bad", "good"), **more)
+    with pytest.raises(UserError, match="leave out --audit-label and --threshold"):
+        open_model(f"hf:{tmp_path}", asked=asked)

@@ -120,10 +120,16 @@ def open_of_hub(name: str | Path, *, device: str = "cpu", asked: Asked | None = 
     where = str(find_device(device))
     if asked.template is None and not asked.labels:
         if asked.chat or asked.system is not None:
-            raise UserError("A chat format needs a template and labels: give both.")
+            raise UserError("A chat format needs a template (--template) and labels (--labels): give both.")
         return load_transformer(path, device=where, label=asked.label, threshold=asked.threshold)
     if asked.template is None or not asked.labels:
-        raise UserError("A prompted language model needs a template and labels: give both.")
+        raise UserError(
+            "A prompted language model needs a template (--template) and labels (--labels): give both."
+        )
+    if asked.label is not None or asked.threshold is not None:
+        raise UserError(
+            "A prompted language model decides between its labels: leave out --audit-label and --threshold."
+        )
     from heedful.models.transformers.prompted import load_prompted
 
     how: dict[str, Any] = {"chat": asked.chat, "system": asked.system, "device": where}

@@ -266,11 +266,12 @@ def _check_weights(about: dict[str, Any], network: Any, fault: str, made_for: st
     for how, keys in faults.items():
         if keys:
             kind = f" (it was saved as {made_for})" if made_for else ""
+            prompt = " Ask a language model by a template (--template) and labels (--labels)."
             speaks = made_for.endswith("ForCausalLM") and not type(network).__name__.endswith("ForCausalLM")
             raise UserError(
                 f"{fault}{kind}: its weights {how} {listed(sorted(keys)[:3])}"
                 f"{f' and {len(keys) - 3} more' if len(keys) > 3 else ''}."
-                f"{' Ask a language model by a template and labels.' if speaks else ''}"
+                f"{prompt if speaks else ''}"
             )
     for key, value in network.named_parameters():
         if not value.isfinite().all():

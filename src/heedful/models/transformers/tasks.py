@@ -28,8 +28,8 @@ def check_task(
             )
         if threshold is None:
             raise UserError(
-                f"{name!r} gives a number and no class: name a threshold (--threshold), and it is audited as a "
-                "decision whether the number is above."
+                f"{name!r} gives a number and no class: name a threshold (--threshold), and it is audited as "
+                "a decision whether the number is above."
             )
         return lambda scores: scores - threshold, (f"up to {threshold:g}", f"above {threshold:g}")
     if threshold is not None:
