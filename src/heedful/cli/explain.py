@@ -26,7 +26,7 @@ def explain(
     text: Annotated[str, typer.Argument(help="The text to read.")],
     by: Annotated[
         str | None,
-        typer.Option("--by", help="Paint by attention, or by another ranking of words (docs/words.md)."),
+        typer.Option("--by", help="Paint by attention, or by leave-one-out, integrated, gradient …"),
     ] = None,
     text_pair: Annotated[
         str | None, typer.Option("--text-pair", help="A second text, decided together with the first.")

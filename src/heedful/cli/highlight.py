@@ -39,7 +39,9 @@ def highlight(
     ] = None,
     by: Annotated[
         str | None,
-        typer.Option("--by", help="Highlight by this ranking of words (docs/words.md), or by `changes`."),
+        typer.Option(
+            "--by", help="Highlight by this ranking: leave-one-out, integrated, gradient …, or by `changes`."
+        ),
     ] = None,
     strength: Annotated[
         str | None,
