@@ -1,6 +1,8 @@
 """A run folder is believed only if every file is the one that was written."""
 
+import errno
 import json
+import os
 import platform
 
 import numpy as np
@@ -12,6 +14,7 @@ from heedful import __version__
 from heedful.cli import app
 from heedful.data.corpus import Corpus
 from heedful.errors import Unvouched, UserError
+from heedful.files import regular
 from heedful.records.manifest import MANIFEST, checked_manifest, file_digest, write_manifest
 from heedful.training import load_run
 from heedful.training.from_corpus import train
@@ -92,7 +95,31 @@ def test_a_result_that_is_no_number_is_refused(folder, name, value):
         load_run(folder)
 
 
-@pytest.mark.parametrize("name", ["/etc/passwd", "../other", ""])
+@pytest.mark.parametrize("name", [MANIFEST, "weights.safetensors", "result.json"])
+def test_what_may_not_be_read_is_not_called_missing_or_damaged(folder, monkeypatch, name):
+    def shut(path, *others, **options):
+        if path == folder / name:
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+        return regular(path)
+
+    for module in ("manifest", "stored"):
+        monkeypatch.setattr(f"heedful.records.{module}.regular", shut)
+    with pytest.raises(UserError, match=f"{name} cannot be read .Permission denied"):
+        load_run(folder)
+
+
+def test_a_pipe_or_a_folder_in_the_place_of_a_file_is_not_called_missing(folder):
+    (folder / "weights.safetensors").unlink()
+    os.mkfifo(folder / "weights.safetensors")
+    with pytest.raises(UserError, match=r"weights\.safetensors is no regular file"):
+        load_run(folder)
+    (folder / "weights.safetensors").unlink()
+    (folder / "weights.safetensors").mkdir()
+    with pytest.raises(UserError, match=r"weights\.safetensors cannot be read \(Is a directory"):
+        load_run(folder)
+
+
+@pytest.mark.parametrize("name", ["/etc/passwd", "../other", "", "a\0b"])
 def test_a_manifest_that_names_foreign_files_is_refused(folder, name):
     write_manifest(folder, {name: file_digest(folder / "result.json")})
     with pytest.raises(UserError, match="is no file of the folder"):

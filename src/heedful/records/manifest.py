@@ -9,6 +9,7 @@ import json
 import os
 import platform
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -45,9 +46,12 @@ def checked_manifest(folder: Path) -> Manifest | None:
     if not path.exists():
         return None
     try:
-        content = read_json(path)
+        with _readable(path):
+            content = read_json(path)
         schema, files, made = content["schema"], dict(content["files"]), dict(content["made"])
-    except (OSError, ValueError, KeyError, TypeError):
+    except UserError:
+        raise
+    except (ValueError, KeyError, TypeError):
         raise UserError(f"{path} is damaged: so it cannot be checked whether {folder} was changed.") from None
     if schema != _SCHEMA:
         raise UserError(f"{path} was written by another version of heedful, which may read it.")
@@ -55,8 +59,9 @@ def checked_manifest(folder: Path) -> Manifest | None:
         if not _stays_inside(name):
             raise UserError(f"{path} is damaged: {name[:100]!r} is no file of the folder.")
         try:
-            now = file_digest(folder / name)
-        except (OSError, ValueError):
+            with _readable(folder / name):
+                now = file_digest(folder / name)
+        except FileNotFoundError:
             raise UserError(f"{folder} is not whole: {name} is missing.") from None
         if now != digest:
             raise UserError(
@@ -98,6 +103,17 @@ def digests_below(folder: Path, name: str) -> Iterator[tuple[str, str]]:
             yield path.relative_to(folder).as_posix(), file_digest(path)
 
 
+@contextmanager
+def _readable(path: Path) -> Iterator[None]:
+    """What is there and cannot be read is neither missing nor damaged."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise UserError(f"{path} cannot be read ({error.strerror}).") from None
+
+
 def _stays_inside(name: str) -> bool:
     path = Path(name)
-    return not path.is_absolute() and ".." not in path.parts and name != ""
+    return not path.is_absolute() and ".." not in path.parts and name != "" and "\0" not in name
