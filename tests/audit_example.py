@@ -372,7 +372,7 @@ def _answers() -> list[Answer]:
         ("agreement", "Does it agree with leaving items out?", "No better than shuffled.", "no", False),
         ("adversary", "Could very different attention decide alike?", "Yes.", "yes", False),
         ("stable", "Is it stable over seeds?", "Seeds were not compared.", "not asked", None),
-        ("labels", "Do the words it attends to carry the label?", "Mostly.", "yes", True),
+        ("labels", "Do the words it stresses carry the label?", "Mostly.", "yes", True),
     ]
     answers = []
     for number, (name, question, words, outcome, good) in enumerate(asked, start=1):

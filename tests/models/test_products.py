@@ -49,6 +49,21 @@ def test_a_linear_map_has_the_same_values_and_gradients_also_the_second_ones(bia
         assert torch.allclose(one, two, atol=1e-5)
 
 
+def test_tensors_that_do_not_lie_side_by_side_are_read_as_they_are():
+    torch.manual_seed(1)
+    weight, bias = torch.randn(14, 22), torch.randn(14)
+    for states in (
+        torch.randn(1, 3, 22).expand(5, 3, 22),
+        torch.randn(5, 22, 3).mT,
+        torch.randn(5, 3, 23)[..., 1:],
+        torch.randn(5, 3, 44)[..., ::2],
+    ):
+        for own in (weight, torch.randn(22, 14).T, torch.randn(28, 22)[::2], torch.randn(14, 44)[:, ::2]):
+            for add in (bias, torch.randn(28)[::2], torch.randn(1).expand(14)):
+                expected = F.linear(states, own, add)
+                assert torch.allclose(products.linear(states, own, add), expected, atol=1e-5)
+
+
 @pytest.mark.parametrize("family", ["bert", "modernbert", "gpt2", "llama", "t5", "deberta-v2"])
 def test_a_family_gives_the_same_logits_traces_and_gradients(family, counted):
     tokenizer = TOKENIZERS.get(family, lambda _: wordpiece())(make_corpus().texts)

@@ -516,10 +516,13 @@ def test_a_label_or_threshold_that_a_head_has_no_use_for_is_refused(tmp_path):
     folder = save(classifier("bert", tokenizer), tokenizer, tmp_path / "plain")
     several = {"problem_type": "multi_label_classification"}
     other = save(classifier("bert", tokenizer, **several), tokenizer, tmp_path / "several")
+    number = {"id2label": {0: "much"}, "label2id": {"much": 0}}
+    third = save(classifier("bert", tokenizer, **number), tokenizer, tmp_path / "number")
     for path, asked, said in (
         (folder, {"label": "good"}, "label by label"),
         (folder, {"threshold": 0.5}, "needs no threshold"),
         (other, {"label": "god"}, "no label 'god'; the nearest is 'good'"),
+        (third, {"threshold": float("nan")}, "a finite number, not nan"),
     ):
         with pytest.raises(UserError, match=said):
             load_transformer(path, **asked)

@@ -1,4 +1,4 @@
-"""Do the words it attends to carry the label? Sun & Lu's token types of the training texts.
+"""Do the words it stresses carry the label? Sun & Lu's token types of the training texts.
 
 Of a model without attention it is asked about the map that is judged.
 """
@@ -100,7 +100,7 @@ def figure(answer: Answer, rows: "DataFrame") -> "Figure | None":
 
 QUESTION = Question(
     "labels",
-    "Do the words it attends to carry the label?",
+    "Do the words it stresses carry the label?",
     measure,
     answer,
     figure,

@@ -32,6 +32,8 @@ def linear(states: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
 
 
 def _product(states: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+    # The operator reads a bias as if its numbers lay side by side, whatever its stride says.
+    bias = None if bias is None else bias.contiguous()
     found: Tensor = torch.ops.mkldnn._linear_pointwise(states, weight, bias, "none", [], "")
     return found
 

@@ -1,5 +1,6 @@
 """What a head decides: one class of several, one label yes or no, or a number above a threshold."""
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -31,6 +32,8 @@ def check_task(
                 f"{name!r} gives a number and no class: name a threshold (--threshold), and it is audited as "
                 "a decision whether the number is above."
             )
+        if not math.isfinite(threshold):
+            raise UserError(f"A threshold is a finite number, not {threshold}.")
         return lambda scores: scores - threshold, (f"up to {threshold:g}", f"above {threshold:g}")
     if threshold is not None:
         raise UserError(f"{name!r} decides between {listed(classes)}: it needs no threshold.")
