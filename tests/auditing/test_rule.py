@@ -516,6 +516,54 @@ def test_what_falls_short_is_settled_only_if_it_is_surely_not_wrong():
     assert (found.reading, found.settled) == (CARE, False)
 
 
+def around(middle, count=64):
+    """Numbers of texts so far apart that the interval of their mean reaches over 0.05 to both sides."""
+    return np.where(np.arange(count) // 2 % 2, middle + 0.4, middle - 0.4)
+
+
+NEAR = 0.03  # from a threshold, which then lies within the interval
+
+
+@pytest.mark.parametrize(
+    ("numbers", "reading"),
+    [
+        ({"paint": around(LIMITS.wrong_paint - NEAR)}, CARE),
+        ({"first": around(LIMITS.wrong_first - NEAR)}, CARE),
+        ({"told": around(LIMITS.wrong_skill - NEAR), "paint": 0.625, "first": 0.625}, CARE),
+        ({"told": 0.0, "paint": around(LIMITS.right_paint + NEAR)}, NOT_SHOWN),
+        ({"told": 0.0, "first": around(LIMITS.right_first + NEAR)}, NOT_SHOWN),
+        ({"against": around(LIMITS.against + NEAR)}, CARE),
+    ],
+)
+def test_only_an_interval_that_lies_beyond_a_threshold_decides(numbers, reading):
+    assert read(rows_of(**of_map(**numbers))).reading == reading
+
+
+def test_the_other_way_to_take_words_out_must_surely_say_otherwise():
+    wide = rows_of(64, told_attention=around(LIMITS.class_skill - NEAR))
+    assert read(rows_of(), operator=wide).reading == FAITHFUL
+
+
+def test_in_a_class_too_words_must_surely_matter_unequally():
+    rows = rows_of()
+    own = rows["decided"] == 1
+    dull = part(rows, own, paint_attention=0.75)
+    assert not read(part(dull, own, blank=1 - LIMITS.room)).classes[1].why
+    assert read(dull.assign(blank=np.where(own, around(1 - LIMITS.room - NEAR), 0.0))).classes[1].why
+
+
+def test_a_map_without_skill_is_wrong_also_where_live_words_cannot_be_told():
+    assert read(rows_of(**of_map(told=0.0, paint=NAN, first=NAN))).reading == NOT_SHOWN
+
+
+def test_a_class_of_texts_of_one_word_and_of_too_many_says_both():
+    rows = rows_of()
+    own = rows["decided"] == 1
+    rows["words"] = np.where(own, 1 + rows["instance"] // 2 % 2, rows["words"])
+    found = read(part(rows, own, size=NAN))
+    assert found.classes[1].why == "All texts decided “good” have one word or too many."
+
+
 def test_worse_evidence_never_reads_better():
     """All steps down in one number, at many values of the others."""
     values = {"told": (-0.5, 0.125, 0.5, 0.75, 1.0), "paint": (0.25, 0.625, 1.0), "first": (0.25, 0.75, 1.0)}
