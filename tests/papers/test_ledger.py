@@ -169,6 +169,8 @@ def test_a_pages_blocks_are_filled_from_published_rows_and_what_is_missing_is_sa
     assert "Not run yet: `heedful reproduce sun-lu-fig99 --publish docs/results`." in filled
     assert "<!-- made: claims sun-lu-fig98 -->\nof an earlier run\n<!-- end -->" in filled
     assert fill_page(filled, published) == filled
+    pairs = fill_page("<!-- made: claims sun-lu-inequalities -->\n<!-- end -->\n", published)
+    assert r"dΩ\*+/dτ > −dΩ\*−/dτ for most" in pairs  # a bare asterisk would begin an emphasis
     with pytest.raises(UserError, match="nearest is 'summary'"):
         fill_page("<!-- made: sumary sun-lu-table2 -->\n<!-- end -->", published)
 

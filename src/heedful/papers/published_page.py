@@ -116,7 +116,12 @@ def _parts(published: Sequence[Published]) -> list[str]:
 
 def _claims(parts: Sequence[Published]) -> list[str]:
     rows = [
-        (claim.statement, claim.told(trained=TABLE in one.tables), str(claim.effect), claim.criterion)
+        (
+            claim.statement.replace("*", r"\*"),  # of Ω*+, which would begin an emphasis
+            claim.told(trained=TABLE in one.tables),
+            str(claim.effect),
+            claim.criterion,
+        )
         for one in parts
         for claim in one.claims(experiment(one.name))
     ]
