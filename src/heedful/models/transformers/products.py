@@ -1,9 +1,9 @@
 """Products of linear maps by oneDNN instead of torch's own choice, where it is surely faster here.
 
-For float32 on a processor torch takes MKL, which reaches half of what an AMD processor can do; oneDNN, which
-torch brings too, reaches all of it. Nearly all the time of a pass is in such products. Which is faster is
-measured once in a process. A network is led through the other library for one pass by a mode of torch
-functions, so nothing of it is changed, and only where it has proved to give the same logits (`subject`).
+For float32 on a processor torch takes MKL, which on AMD is half as fast as oneDNN, which torch brings too;
+and nearly all the time of a pass is in such products. Which is faster is measured once in a process. A
+network is led through the other library for one pass by a mode of torch functions, so nothing of it is
+changed, and only where it has proved to give the same logits (`subject`).
 
 Axes: N places, I width in, O width out.
 """
