@@ -1,6 +1,7 @@
 """The command line: results on standard output, remarks on standard error, and honest exit codes."""
 
 import json
+import os
 import subprocess
 import sys
 
@@ -162,6 +163,32 @@ def test_ctrl_c_while_the_commands_are_loaded_is_no_traceback(monkeypatch):
     with pytest.raises(SystemExit) as ended:
         main()
     assert ended.value.code == 130
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "cp1252"])
+def test_an_encoding_without_all_signs_takes_escapes_and_json_stays_json(encoding, tmp_path):
+    write_reviews(tmp_path / "电影😀.csv")
+
+    def ask(*more):
+        asked = [sys.executable, "-m", "heedful", "data", "show", "电影😀.csv", *more]
+        environment = {**os.environ, "PYTHONIOENCODING": encoding}
+        done = subprocess.run(asked, capture_output=True, check=True, cwd=tmp_path, env=environment)
+        return done.stdout.decode(encoding)
+
+    assert json.loads(ask("--json"))["name"] == "电影😀"
+    assert "\\u7535\\u5f71\\U0001f600" in ask()
+
+
+@pytest.mark.parametrize("command", ["explain NAME text", "explain run NAME", "train NAME", "data show NAME"])
+def test_bytes_that_are_no_utf8_are_one_sentence(command, tmp_path):
+    name = os.fsdecode(b"\xff.csv")
+    write_reviews(tmp_path / name)
+    words = [name if word == "NAME" else word for word in command.split()]
+    asked = [sys.executable, "-m", "heedful", *words]
+    done = subprocess.run(asked, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr == "heedful: \\udcff.csv is not UTF-8, as names and texts must be.\n"
+    assert os.listdir(tmp_path) == [name]
 
 
 @pytest.mark.parametrize("seed", ["-1", str(2**63)])

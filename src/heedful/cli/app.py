@@ -1,6 +1,7 @@
 """The commands in one place. What a user can fix ends with exit code 2 and one sentence."""
 
 import errno
+import io
 import os
 import sys
 import threading
@@ -36,7 +37,7 @@ from heedful.cli.serve import serve
 from heedful.cli.sweep import sweep
 from heedful.cli.train import train
 from heedful.cli.worker import worker
-from heedful.errors import Unvouched, UserError
+from heedful.errors import Unvouched, UserError, shortened
 
 LOUDNESS = {"-q": "quiet", "--quiet": "quiet", "-v": "verbose", "--verbose": "verbose"}
 
@@ -56,6 +57,16 @@ def _allowed(words: Sequence[str]) -> tuple[list[str], list[str]]:
         else:
             kept.append(word)
     return kept, modules
+
+
+def _check_utf8(words: Sequence[str]) -> None:
+    """Refuse bytes that are no text: settings and tables keep names, and libraries open files by them."""
+    for word in words:
+        try:
+            word.encode()
+        except UnicodeEncodeError:
+            typer.echo(f"heedful: {shortened(word)} is not UTF-8, as names and texts must be.", err=True)
+            raise SystemExit(2) from None
 
 
 # What a name or place that somebody gave can be refused for, by whichever command and wherever it is met.
@@ -80,6 +91,7 @@ class Commands(TyperGroup):
 
     def main(self, args: Sequence[str] | None = None, *others: Any, **options: Any) -> Any:
         given = list(sys.argv[1:] if args is None else args)
+        _check_utf8(given)
         end = given.index("--") if "--" in given else len(given)  # what follows belongs to the command
         told = [word for word in given[:end] if word in LOUDNESS]
         speak(*{LOUDNESS[word] for word in told})
@@ -221,6 +233,10 @@ app.add_typer(bench.app, name="bench")
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line with these arguments, or with the process's own."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # Words and names may have signs that a terminal's encoding has not, and names half of one.
+            stream.reconfigure(errors="backslashreplace")
     try:
         try:
             app(args=None if arguments is None else list(arguments), prog_name="heedful")

@@ -17,7 +17,9 @@ Advance = Callable[[int], None]
 def print_json(result: Mapping[str, Any]) -> None:
     """Print one JSON object; it must carry its `schema` version."""
     assert "schema" in result
-    typer.echo(json.dumps(result, ensure_ascii=False))
+    # Where an encoding has not all signs, JSON's own escapes stand for them.
+    everything = (getattr(sys.stdout, "encoding", None) or "utf-8").lower().startswith("utf")
+    typer.echo(json.dumps(result, ensure_ascii=not everything))
 
 
 class _Loudness:
