@@ -528,6 +528,13 @@ def test_a_label_or_threshold_that_a_head_has_no_use_for_is_refused(tmp_path):
             load_transformer(path, **asked)
 
 
+def test_a_network_that_torch_compiles_is_read_as_it_is(subjects):
+    plain = subjects["bert"]
+    other = TransformerSubject(torch.compile(plain.network, backend="eager"), plain.tokenizer)
+    assert (other.way, other.position) == (plain.way, plain.position)
+    assert torch.equal(other.logits(other.encode(TEXTS)), plain.logits(plain.encode(TEXTS)))
+
+
 def test_a_piece_of_two_words_is_a_half_of_each():
     """A piece "me." as a Unigram tokenizer may have it: it stands for the word and for the full stop."""
     from tokenizers import Tokenizer, models, pre_tokenizers

@@ -66,6 +66,9 @@ class TransformerSubject(nn.Module):
         its marks around that; `tokens` are read in one pass.
         """
         super().__init__()
+        network = getattr(
+            network, "_orig_mod", network
+        )  # of torch.compile, whose wrapper hides what it takes
         self.network, self.tokenizer, self.name, self.tokens = network, tokenizer, name, tokens
         self.eval()
         if classes is None:
