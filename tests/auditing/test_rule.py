@@ -12,6 +12,14 @@ from heedful.auditing.rule import CARE, FAITHFUL, NOT_SHOWN, READINGS, UNKNOWN, 
 NAN = float("nan")
 
 
+def around(middle, count=64):
+    """Numbers of texts so far apart that the interval of their mean reaches over 0.05 to both sides."""
+    return np.where(np.arange(count) // 2 % 2, middle + 0.4, middle - 0.4)
+
+
+NEAR = 0.03  # from a threshold, which then lies within the interval
+
+
 def part(rows, where, **columns):
     """The rows with other values where this is true."""
     return rows.assign(**{name: rows[name].mask(where, value) for name, value in columns.items()})
@@ -91,7 +99,11 @@ def test_what_several_classes_fall_short_of_is_said_once():
     assert all_of_them.startswith(
         "For texts decided “a”, “b”, “c”, “d” and 2 more: it predicts 25 % [25, 25], "
     )
+    for count, last in ((4, "“c” and “d”: it"), (5, "“c”, “d” and 1 more: it")):
+        short = part(rows, (rows["decided"] < count).to_numpy(), **of_map(told=0.25))
+        assert last in read(short, classes=names, limits=lax).reasons[0]
     few = rows.assign(decided=np.where(rows.index < 3, 0, np.where(rows.index < 8, 1, 2)))
+    assert not read(few, classes=names, limits=lax).settled  # more texts may do
     assert read(few, classes=names, limits=lax).reasons == (
         f"{LIMITS.class_texts} texts are needed to vouch for a class; there are fewer of “a” (3) and "
         "“b” (5).",
@@ -136,9 +148,14 @@ def test_the_reasons_of_a_wrong_map_are_all_said():
         ({"told": LIMITS.wrong_skill, "paint": 0.0}, "Only 0 %"),
         ({"first": LIMITS.wrong_first, "paint": 0.0}, "Only 0 %"),
         ({"paint": LIMITS.wrong_paint, "first": 0.0}, "Its strongest word is one that matters in only 0 %"),
+        ({"told": around(LIMITS.wrong_skill - NEAR), "paint": 0.0}, "Only 0 %"),
+        ({"first": around(LIMITS.wrong_first - NEAR), "paint": 0.0}, "Only 0 %"),
+        ({"against": around(LIMITS.against + NEAR), "paint": 0.0}, "Only 0 %"),
+        ({"paint": around(LIMITS.wrong_paint - NEAR), "first": 0.0}, "Its strongest word is one"),
+        ({"against": LIMITS.against}, "53 % [53, 53] of its paint lies on words that speak against"),
     ],
 )
-def test_a_number_at_its_threshold_is_no_reason(numbers, said):
+def test_a_number_at_its_threshold_or_not_surely_beyond_it_is_no_reason(numbers, said):
     found = read(rows_of(**of_map(**numbers)))
     assert found.reading == NOT_SHOWN
     assert len(found.reasons) == 1
@@ -158,10 +175,11 @@ def test_paint_on_words_that_speak_against_the_decision_is_not_shown():
 
 def test_a_class_whose_paint_speaks_against_its_decision_caps_the_reading():
     rows = rows_of(classes=3)
-    found = read(part(rows, rows["decided"] == 2, against_attention=0.75), classes=("a", "b", "c"))
+    found = read(part(rows, rows["decided"] == 2, against_attention=LIMITS.against), classes=("a", "b", "c"))
     assert found.reading == CARE
+    assert found.settled
     assert [one.reading for one in found.classes] == [FAITHFUL, FAITHFUL, NOT_SHOWN]
-    assert found.reasons[0].startswith("For texts decided “c”: 75 %")
+    assert found.reasons[0].startswith("For texts decided “c”: 53 %")
     some = rows.assign(against_attention=(rows["decided"] == 2) & (np.arange(64) % 2 == 0))
     assert read(some, classes=("a", "b", "c")).reading == FAITHFUL  # not surely
 
@@ -173,7 +191,10 @@ def test_paint_must_lie_on_words_that_matter_more_than_random_paint_does():
     assert found.chance.value == 0
     assert "paint at random" in found.reasons[0]
     assert read(alike, shown="random").chance is None
+    assert found.settled
     assert read(alike.assign(paint_random=0.5)).reading == FAITHFUL
+    unsure = read(alike.assign(paint_random=1 - around(LIMITS.chance + NEAR)))
+    assert (unsure.reading, unsure.settled) == (CARE, False)
 
 
 def test_a_map_that_predicts_next_to_nothing_is_not_shown():
@@ -212,6 +233,8 @@ def test_with_deletions_too_few_to_tell_the_best_no_skill_is_called_wrong():
     assert read(rows_of(**worse, limit=0.5)).reading == NOT_SHOWN  # than a blank one
     level = of_map(told=0.0, paint=0.625, first=0.625)
     assert read(rows_of(**level, limit=0.5)).reading == UNKNOWN
+    unsure = of_map(told=around(-NEAR), paint=0.625, first=0.625)
+    assert read(rows_of(**unsure, limit=0.5)).reading == UNKNOWN
 
 
 @pytest.mark.parametrize(("count", "reading"), [(31, UNKNOWN), (32, FAITHFUL), (33, FAITHFUL)])
@@ -464,6 +487,8 @@ def test_a_reading_that_is_care_anyway_says_that_the_ways_to_take_words_out_disa
     dull = rows_of(**of_map(told=LIMITS.class_skill - STEP, paint=0.625))
     assert says(dull, LIMITS.skill)
     assert not says(dull, LIMITS.skill - STEP)
+    assert not says(dull, around(LIMITS.skill + NEAR, 16))
+    assert not says(rows_of(**of_map(told=around(LIMITS.class_skill - NEAR), paint=0.625)), LIMITS.skill)
     told = rows_of(**of_map(paint=0.625, first=0.75))
     assert says(told, LIMITS.class_skill - STEP)
     assert not says(told, LIMITS.class_skill)
@@ -516,14 +541,6 @@ def test_what_falls_short_is_settled_only_if_it_is_surely_not_wrong():
     assert (found.reading, found.settled) == (CARE, False)
 
 
-def around(middle, count=64):
-    """Numbers of texts so far apart that the interval of their mean reaches over 0.05 to both sides."""
-    return np.where(np.arange(count) // 2 % 2, middle + 0.4, middle - 0.4)
-
-
-NEAR = 0.03  # from a threshold, which then lies within the interval
-
-
 @pytest.mark.parametrize(
     ("numbers", "reading"),
     [
@@ -549,7 +566,18 @@ def test_in_a_class_too_words_must_surely_matter_unequally():
     own = rows["decided"] == 1
     dull = part(rows, own, paint_attention=0.75)
     assert not read(part(dull, own, blank=1 - LIMITS.room)).classes[1].why
-    assert read(dull.assign(blank=np.where(own, around(1 - LIMITS.room - NEAR), 0.0))).classes[1].why
+    alike = read(dull.assign(blank=np.where(own, around(1 - LIMITS.room - NEAR), 0.0)))
+    assert alike.classes[1].why
+    assert not alike.settled
+
+
+def test_one_class_that_is_surely_short_settles_it_whatever_others_are():
+    rows = rows_of(**of_map(paint=LIMITS.paint))
+    told = np.where(rows["decided"] == 1, around(LIMITS.class_skill - NEAR), LIMITS.class_skill - STEP)
+    lax = replace(LIMITS, skill=0, wrong_skill=0)
+    assert read(rows.assign(told_attention=told), limits=lax).settled
+    unsure = read(rows.assign(told_attention=around(LIMITS.class_skill - NEAR)), limits=lax)
+    assert (unsure.reading, unsure.settled) == (CARE, False)
 
 
 def test_a_map_without_skill_is_wrong_also_where_live_words_cannot_be_told():
