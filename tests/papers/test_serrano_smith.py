@@ -27,10 +27,10 @@ from heedful.papers.serrano_smith.over_models import (
     pick,
     share_of_models,
 )
-from heedful.papers.serrano_smith.removed import boxes, multi_table
+from heedful.papers.serrano_smith.removed import boxes, means, multi_table
 from heedful.papers.serrano_smith.rows import sample_corpus
 from heedful.papers.serrano_smith.single_items import single_table
-from heedful.papers.serrano_smith.smallest_sets import exact_claims, exact_table
+from heedful.papers.serrano_smith.smallest_sets import exact_claims, exact_table, gaps_of
 from heedful.records import Claim
 from heedful.study.experiment import reproduce
 from heedful.study.workbench import Bench
@@ -102,6 +102,19 @@ def test_multi_findings_are_those_of_the_rows():
     assert middle == pytest.approx(0.9)
     gap = pick(exact_table(make_rows(), NAMES), "optimality gap", ranking="gradient")["value"].item()
     assert gap == pytest.approx((2 + 1.5 + 2) / 3)
+
+
+def test_summaries_have_a_model_a_row_and_the_numbers_of_their_findings():
+    rows = make_rows()
+    removed = means(boxes(rows)).to_dict("records")
+    told = {"corpus": "amazon", "model": "flan-conv", "seed": 0, "texts": 3, "one item": 1, "never flips": 1}
+    assert [{name: row[name] for name in told} for row in removed] == [told]
+    assert removed[0]["attention"] == pytest.approx((0.4 + 0.9 + 1) / 3, abs=1e-3)
+    assert removed[0]["exact"] == pytest.approx((0.1 + 0.2 + 0.25) / 3, abs=1e-3)
+    gaps = gaps_of(exact_table(rows, NAMES).assign(baseline_shuffled=2.345)).to_dict("records")
+    assert len(gaps) == 1
+    assert gaps[0]["gradient"].startswith("1.83 [")
+    assert gaps[0]["shuffled"] == "2.35"
 
 
 def test_texts_of_one_item_each_are_said_in_a_sentence():

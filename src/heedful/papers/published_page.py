@@ -77,7 +77,9 @@ def _row(cells: Sequence[str]) -> str:
 
 
 def _summary(rows: pd.DataFrame) -> list[str]:
-    return table(list(rows), [[_cell(value) for value in row] for row in rows.itertuples(index=False)])
+    named = {"corpus": corpus_label, "model": model_label}
+    cells = [[named.get(name, _cell)(value) for value in rows[name]] for name in rows]
+    return table(list(rows), zip(*cells, strict=True))
 
 
 def _cell(value: object) -> str:

@@ -98,9 +98,14 @@ def measure(bench: Bench, *, models: tuple[str, ...] = MODELS, quantity: Quantit
     """What must go before the first flip: Figs. 5, 6, 10, 11."""
     rows = rows_of(bench, models)
     findings, drawn = multi_table(rows), boxes(rows, quantity)
-    shown = [*COORDINATES, "ranking", "instances", "median", "mean", "above_half"]
-    excluded = ["excluded_one_item", "excluded_never", "fully_removed"]
-    return {"summary": drawn[[*shown, *excluded]].round(3), "boxes": drawn, "findings": findings}
+    return {"summary": means(drawn), "boxes": drawn, "findings": findings}
+
+
+def means(drawn: pd.DataFrame) -> pd.DataFrame:
+    """What each ranking removes on average, a model a row, and the texts that are left out."""
+    told = {"instances": "texts", "excluded_one_item": "one item", "excluded_never": "never flips"}
+    table = drawn.pivot_table(index=[*COORDINATES, *told], columns="ranking", values="mean", sort=False)
+    return table.round(3).reset_index().rename(columns=told).rename_axis(columns=None)
 
 
 def _findings(cell: CellRows) -> Iterator[Finding]:

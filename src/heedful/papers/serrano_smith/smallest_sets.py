@@ -16,7 +16,7 @@ from heedful.papers.serrano_smith.over_models import (
     pick,
     share_of_models,
 )
-from heedful.papers.serrano_smith.rows import RANKINGS, each_cell, measured, rows_of
+from heedful.papers.serrano_smith.rows import COORDINATES, RANKINGS, each_cell, measured, rows_of
 from heedful.records import Claim, Finding
 from heedful.study.experiment import Experiment, Tables
 from heedful.study.workbench import Bench, Measure
@@ -52,11 +52,26 @@ def measure(bench: Bench) -> Tables:
     rows = rows_of(bench)
     found = exact_table(rows, [name for name in RANKINGS if name != "shuffled"])
     checked = measured(bench, Measure(check_paths, {"texts": 200}))
-    shown = found[found["name"] != "no short explanation"]
-    table = shown.pivot_table(
-        index=["name", "corpus", "model"], columns="ranking", values="value", sort=False
-    )
-    return {"summary": table.reset_index().round(3), "findings": found, "paths": checked}
+    return {"summary": gaps_of(found), "findings": found, "paths": checked}
+
+
+def gaps_of(findings: pd.DataFrame) -> pd.DataFrame:
+    """How many times as many items each ranking takes as the smallest set has, a model a row.
+
+    Beside them stands what attention takes after its weights were shuffled, of the smallest sets for these.
+    """
+    gaps = findings[findings["name"] == "optimality gap"]
+    rows = []
+    for about, own in gaps.groupby([*COORDINATES], sort=False):
+        own = own.set_index("ranking")
+        shown = {name: _told(own.loc[name]) for name in own.index}
+        shuffled = f"{own.loc['attention', 'baseline_shuffled']:.2f}"
+        rows.append({**dict(zip(COORDINATES, about, strict=True)), **shown, "shuffled": shuffled})
+    return pd.DataFrame(rows)
+
+
+def _told(gap: pd.Series) -> str:
+    return f"{gap['value']:.2f} [{gap['low']:.2f}, {gap['high']:.2f}]"
 
 
 def exact_claims(tables: Tables) -> Iterator[Claim]:
