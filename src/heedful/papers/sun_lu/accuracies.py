@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from heedful.drawing import BLACK, BLUE, new_figure
+from heedful.drawing import BLACK, BLUE, GREY, new_figure
 from heedful.papers.names import corpus_label
 from heedful.papers.sun_lu import trainings
 from heedful.papers.sun_lu.effects import accuracy_effect, error_over_texts
@@ -251,6 +251,8 @@ def draw_accuracies(tables: Tables) -> "Figure":
     for row, corpus in zip(grid, corpora, strict=True):
         for axes, model in zip(row, models, strict=True):
             own = table[(table["corpus"] == corpus) & (table["model"] == model)].sort_values("scale")
+            if own.empty:
+                axes.text(0.5, 0.5, "not run", transform=axes.transAxes, ha="center", va="center", color=GREY)
             places = [scales.index(scale) for scale in own["scale"]]
             draw_ours(axes, places, own, colour=BLUE, label="ours")
             draw_printed(axes, places, own)
