@@ -110,6 +110,18 @@ def test_a_damaged_part_is_named(tmp_path):
         read_published(tmp_path)
 
 
+def test_another_number_in_a_published_table_is_refused(tmp_path):
+    place = publish(done(), EXPERIMENT, tmp_path)
+    table = place / "runs.csv"
+    before = table.read_text()
+    table.write_text(before.replace("0.8333", "0.9333"))
+    assert table.read_text() != before
+    with pytest.raises(UserError, match=r"sst-dp is damaged \(runs.csv is not as it was written\)"):
+        read_published(tmp_path)
+    table.write_text(before)
+    assert len(read_published(tmp_path)) == 1
+
+
 def test_parts_are_called_after_what_was_asked():
     assert part_of("") == part_of("--seeds 5") == "all"
     assert part_of("--corpus 20news-1 --model dp --model ad --seeds 2") == "20news-1-dp-ad"

@@ -1,6 +1,6 @@
 """Published results: the tables of experiments as small files, from which claims and figures are made again.
 
-    FOLDER/NAME/PART/about.json         what was run: title, source, options, version, names of tables
+    FOLDER/NAME/PART/about.json         what was run: title, options, version, tables and their digests
     FOLDER/NAME/PART/TABLE.csv          a table; one of more than `MOST_ROWS` rows is TABLE.parquet
 
 A part is what one command measured: `sst-dp` for --corpus sst --model dp, and `all` where nothing was left
@@ -22,6 +22,7 @@ from heedful import __version__
 from heedful.errors import UserError
 from heedful.files import folder_atomically
 from heedful.records import Claim
+from heedful.records.manifest import file_digest
 from heedful.records.stored import read_json
 from heedful.study import learnt
 from heedful.study.experiment import Experiment, Reproduction, Tables
@@ -59,7 +60,7 @@ def publish(done: Reproduction, experiment: Experiment, folder: str | Path) -> P
     part = part_of(done.asked)
     place = Path(folder) / done.name / part
     about = {
-        "schema": 1,
+        "schema": 2,
         "name": done.name,
         "title": done.title,
         "source": done.source,
@@ -70,6 +71,7 @@ def publish(done: Reproduction, experiment: Experiment, folder: str | Path) -> P
     with folder_atomically(place, replacing=True) as new:
         for name, table in done.tables.items():
             _write(table, new / name)
+        about["files"] = {path.name: file_digest(path) for path in sorted(new.iterdir())}
         (new / ABOUT).write_text(json.dumps(about, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
         again = _read(new).claims(experiment)
         if [claim.to_dict() for claim in again] != [claim.to_dict() for claim in done.claims]:
@@ -128,6 +130,11 @@ def _write(table: pd.DataFrame, stem: Path) -> None:
 def _read(place: Path) -> Published:
     try:
         about = read_json(place / ABOUT)
+        if {Path(name).stem for name in about["files"]} != set(about["tables"]):
+            raise ValueError("its tables are not those that it names")
+        for name, digest in about["files"].items():
+            if file_digest(place / name) != digest:
+                raise ValueError(f"{name} is not as it was written")
         tables = {name: _table(place / name, kinds) for name, kinds in about["tables"].items()}
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise UserError(f"{place} is damaged ({str(error).splitlines()[0]}): publish it again.") from None
