@@ -208,7 +208,7 @@ words = np.array([f"w{{n}}" for n in range(29)])
 def peak(count, folder):
     generator = np.random.default_rng(0)
     texts = (" ".join(words[generator.integers(0, 29, 60)]) for _ in range(count))
-    encoded = encode_texts(texts, None, VOCABULARY, folder=folder / "ids")
+    encoded = encode_texts(texts, None, VOCABULARY)
     kept = []
     trial = {trial}_trial(subject, ["attention"])
     def maybe_kept(batch, first):

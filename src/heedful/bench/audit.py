@@ -36,7 +36,7 @@ from heedful.bench.minilm import learnt_minilm
 from heedful.data.named import load_data
 from heedful.training import train
 from heedful.training.evaluation import evaluate
-from heedful.training.texts_of_run import encode_for
+from heedful.training.evaluation import encode_for
 source, data_dir, model, limit = json.loads(sys.argv[1])
 corpus = load_data(source, data_dir=data_dir)
 if model == "minilm":
